@@ -1,0 +1,89 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .enableExperimentalFeature("Lifetimes"),
+  .enableUpcomingFeature("ExistentialAny"),
+]
+
+let argumentParser: Target.Dependency = .product(
+  name: "ArgumentParser", package: "swift-argument-parser")
+let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
+
+/// A Swift target of ours with the project's settings.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// The tests of one target; they reach it through `package` access, never `@testable`.
+func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests",
+    dependencies: [.target(name: name), "TestSupport"] + dependencies,
+    swiftSettings: strict)
+}
+
+let package = Package(
+  name: "afm-bench",
+  products: [
+    .executable(name: "afm-bench", targets: ["afm-bench"]),
+    .library(name: "QuantKernels", targets: ["QuantKernels"]),
+    .library(name: "PackedFormats", targets: ["PackedFormats"]),
+    .library(name: "ModelFile", targets: ["ModelFile"]),
+    .library(name: "KVCache", targets: ["KVCache"]),
+    .library(name: "TraceCore", targets: ["TraceCore"]),
+    .library(name: "TraceExport", targets: ["TraceExport"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+  ],
+  targets: [
+    // Floor 0: the ground.
+    module("TensorCore"),
+    module("TraceCore"),
+    .target(name: "CKernels"),
+    .target(name: "CPlatform"),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+
+    // Floor 1.
+    module("PackedFormats", ["TensorCore"]),
+    module("KVCache", ["TensorCore"]),
+    module("TraceExport", ["TraceCore", "TensorCore", protobuf]),
+    module("Tokenization"),
+
+    // Floor 2.
+    module("KernelContract", ["PackedFormats", "TensorCore"]),
+    module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "CZstd"]),
+    module("EngineInterface", ["TensorCore", "TraceCore"]),
+
+    // Floor 3.
+    module("Kernels", ["KernelContract", "CKernels"]),
+    module("KernelReference", ["KernelContract"]),
+    module("Tiers", ["EngineInterface", "TraceCore"]),
+
+    // Floor 4.
+    module("QuantKernels", ["Kernels", "KernelContract", "CKernels", "CPlatform"]),
+    module("BenchCore", ["Tiers", "EngineInterface", "TraceCore"]),
+
+    // Floor 5.
+    module(
+      "Engines",
+      ["QuantKernels", "ModelFile", "EngineInterface", "KVCache", "Tokenization", "TraceCore"]),
+    module("Report", ["BenchCore"]),
+
+    // Floor 6.
+    .executableTarget(
+      name: "afm-bench",
+      dependencies: [
+        "Engines", "Report", "BenchCore", "Tiers", "ModelFile", "TraceExport", "QuantKernels",
+        "Tokenization", argumentParser,
+      ],
+      swiftSettings: strict),
+
+    // Tests.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)
