@@ -381,7 +381,15 @@ package final class LanguageModelSession {
     }
 
     func restore(_ session: LanguageModelSession) {
-      session.session.truncate(to: min(positionCount, session.session.positionCount))
+      guard session.session.positionCount >= positionCount else {
+        // The failed turn had begun the cache anew: the next turn renders everything again.
+        session.session.truncate(to: 0)
+        session.account = ContextAccount()
+        session.renderedText = ""
+        session.pendingTokens = []
+        return
+      }
+      session.session.truncate(to: positionCount)
       session.account = account
       session.renderedText = renderedText
       session.pendingTokens = pendingTokens
