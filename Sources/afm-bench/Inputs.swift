@@ -1,4 +1,3 @@
-import Files
 import Foundation
 import TensorCore
 
@@ -32,11 +31,19 @@ enum TokenIds {
   }
 }
 
-/// A whole file that the user named, as bytes.
+/// A whole text or JSON file that the user named, as bytes; `-` is standard input, and pipes such
+/// as a shell's `<(…)` are read to their end.
 enum WholeFile {
   static func read(_ path: String) throws -> [UInt8] {
-    do { return try InputFile.readAll(path) } catch {
-      throw InputError(file: path, reason: String(describing: error))
+    guard path != "-" else { return try StandardInput.read() }
+    do {
+      let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+      return Array(try handle.readToEnd() ?? Data())
+    } catch {
+      let reason = (error as NSError).userInfo[NSUnderlyingErrorKey].map { "\($0)" }
+      throw InputError(
+        file: path, reason: FileManager.default.fileExists(atPath: path)
+          ? "cannot be read" + (reason.map { " (\($0))" } ?? "") : "no such file")
     }
   }
 }
