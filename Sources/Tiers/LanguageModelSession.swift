@@ -1,0 +1,406 @@
+import EngineInterface
+import TraceCore
+
+/// A conversation on a tier, in the words of the Foundation Models framework: instructions, then
+/// `respond(to:)` turn by turn, over one engine session whose every position is accounted for.
+///
+/// Reasoning is generated text in a segment of its own (`<think>` … `</think>`), under the level's
+/// token budget, fed back as context and absent from the response. One thread uses it at a time.
+package final class LanguageModelSession {
+  package let tier: Tier
+  /// The context that holds here, and whether the tier or the model sets it.
+  package let context: EffectiveContext
+  /// What was said so far.
+  package private(set) var transcript: [TranscriptEntry] = []
+  /// What the positions in the cache are for.
+  package private(set) var account = ContextAccount()
+
+  private let engine: any Engine
+  private let session: any Session
+  private let trace: TraceWriter
+  private let labels: TraceLabels
+  private var messages: [Message] = []
+  /// The template's text up to and including the last response: what the cache stands for.
+  private var renderedText = ""
+  /// The last token of a response that ended by length: part of the text, not yet in the cache.
+  private var pendingTokens: [Int32] = []
+  private var requestCount = 0
+
+  /// How a session is set up.
+  package struct Options {
+    package var instructions: String?
+    package var keyElement = "f16"
+    package var valueElement = "f16"
+    package var batchTokens = 512
+    package var recorder: TraceRecorder?
+    package var writer = TraceWriter.discarding()
+
+    package init() {}
+  }
+
+  /// Opens a session on `tier`; throws where the cache does not fit.
+  package init(engine: any Engine, tier: Tier, options: Options = Options()) throws {
+    self.engine = engine
+    self.tier = tier
+    context = tier.effectiveContext(trainedContextLength: engine.facts.trainedContextLength)
+    trace = options.writer
+    labels = TraceLabels(tier: tier, model: engine.facts.modelName, recorder: options.recorder)
+    session = try engine.makeSession(
+      SessionOptions(
+        contextLimit: context.limit, keyElement: options.keyElement,
+        valueElement: options.valueElement, batchTokens: options.batchTokens, trace: trace))
+    if let instructions = options.instructions, !instructions.isEmpty {
+      messages.append(Message(role: .system, content: instructions))
+      transcript.append(.instructions(instructions))
+    }
+    trace.begin(
+      .session, .tier, labels.tier, .model, labels.model, .contextLimit, Int64(context.limit))
+  }
+
+  /// Ends the session's span in the recording.
+  package func close() { trace.end() }
+
+  /// Whether layers are recorded too.
+  package var recordsDetail: Bool {
+    get { session.recordsDetail }
+    set { session.recordsDetail = newValue }
+  }
+
+  /// Positions in the cache.
+  package var positionCount: Int { session.positionCount }
+
+  /// Cache bytes now.
+  package var cacheUsage: SessionCacheUsage { session.cacheUsage }
+
+  /// Positions that this text would take as plain tokens.
+  package func tokenCount(for text: String) throws -> Int {
+    try engine.encode(text, recognizingSpecialTokens: false).count
+  }
+
+  /// Forgets everything but the instructions, as if newly opened.
+  package func reset() {
+    session.truncate(to: 0)
+    account = ContextAccount()
+    messages.removeAll { $0.role != .system }
+    transcript.removeAll { $0.segment != .instructions }
+    renderedText = ""
+    pendingTokens = []
+  }
+
+  /// What a turn asks for.
+  package struct TurnOptions: Sendable {
+    package var reasoning = ReasoningLevel.none
+    package var reasoningBudget: Int?
+    package var maximumResponseTokens = 256
+    package var sampling = Sampler.Options.greedy
+
+    package init() {}
+  }
+
+  /// A turn's answer.
+  package struct Response: Sendable {
+    /// The visible text.
+    package var content: String
+    /// The reasoning's text; not part of the content.
+    package var reasoning: String
+    /// Tokens in and out.
+    package var usage: Usage
+    /// When what happened, and what the context holds.
+    package var request: ServedRequest
+  }
+
+  /// Answers a prompt. On an error the session is as it was before, and usable.
+  package func respond(to prompt: String, options: TurnOptions = TurnOptions()) throws -> Response {
+    guard prompt.contains(where: { !$0.isWhitespace }) else { throw TierError.emptyPrompt }
+    try checkReasoning(options.reasoning)
+    var served = ServedRequest()
+    served.submitted = beginRequest(options.reasoning)
+    defer { trace.end() }
+    let before = Checkpoint(self)
+    do {
+      let turn = try plan(prompt, options: options)
+      try serve(turn, into: &served)
+      let response = try finishTurn(prompt, served)
+      return response
+    } catch {
+      before.restore(self)
+      throw error
+    }
+  }
+
+  /// Serves a request given in tokens, for measurements of a fixed length: no template, no
+  /// transcript. On an error the session is as it was before, and usable.
+  package func serve(_ request: TokenRequest) throws -> ServedRequest {
+    try checkReasoning(request.reasoning)
+    var served = ServedRequest()
+    served.submitted = beginRequest(request.reasoning)
+    defer { trace.end() }
+    let before = Checkpoint(self)
+    do {
+      try serve(request, into: &served)
+      renderedText = ""
+      pendingTokens = []
+      return served
+    } catch {
+      before.restore(self)
+      throw error
+    }
+  }
+
+  /// Puts tokens in the cache before a measurement, so that it begins at a context frontier.
+  package func preload(_ tokens: [Int32]) throws {
+    guard !tokens.isEmpty else { return }
+    try requireRoom(session.positionCount + tokens.count)
+    try engineCall { () throws(EngineError) in try session.prefill(tokens[...]) }
+    account.history += tokens.count
+  }
+
+  // MARK: - A turn's text
+
+  /// The tokens a turn adds to the cache: the template's text after what is there already.
+  private func plan(_ prompt: String, options: TurnOptions) throws -> TokenRequest {
+    trace.begin(.template)
+    let conversation = messages + [Message(role: .user, content: prompt)]
+    let text = try asText { try engine.render(conversation, addsGenerationPrompt: true) }
+    trace.end()
+    trace.begin(.tokenize)
+    defer { trace.end(.tokens, Int64(session.positionCount)) }
+    if text.hasPrefix(renderedText) && !renderedText.isEmpty {
+      let added = String(text.dropFirst(renderedText.count))
+      let tokens = try asText { try engine.encode(added, recognizingSpecialTokens: true) }
+      return request(pendingTokens + tokens, instructionCount: 0, options)
+    }
+    // The first turn, or a template that writes earlier turns differently: all of it again.
+    session.truncate(to: 0)
+    account = ContextAccount()
+    let tokens = try asText { try engine.encode(text, recognizingSpecialTokens: true) }
+    return request(tokens, instructionCount: try instructionCount(in: tokens), options)
+  }
+
+  private func request(
+    _ tokens: [Int32], instructionCount: Int, _ options: TurnOptions
+  ) -> TokenRequest {
+    TokenRequest(
+      prompt: tokens, instructionCount: instructionCount, reasoning: options.reasoning,
+      reasoningBudget: options.reasoningBudget,
+      maximumResponseTokens: options.maximumResponseTokens, sampling: options.sampling)
+  }
+
+  /// How many of the first turn's tokens the system turn takes: those it has alone, too.
+  private func instructionCount(in tokens: [Int32]) throws -> Int {
+    guard let system = messages.first, system.role == .system else { return 0 }
+    let text = try asText { try engine.render([system], addsGenerationPrompt: false) }
+    let alone = try asText { try engine.encode(text, recognizingSpecialTokens: true) }
+    return zip(alone, tokens).prefix { $0 == $1 }.count
+  }
+
+  /// Takes the answer into the conversation.
+  private func finishTurn(_ prompt: String, _ served: ServedRequest) throws -> Response {
+    trace.begin(.detokenize)
+    defer { trace.end() }
+    let visible = served.responseTokens.filter { !engine.facts.stopTokens.contains($0) }
+    let content = try asText { try engine.decode(visible) }
+    let reasoning = try asText {
+      try engine.decode(served.reasoningTokens.filter { !engine.facts.stopTokens.contains($0) })
+    }
+    messages.append(Message(role: .user, content: prompt))
+    let shown = try asText { try engine.render(messages, addsGenerationPrompt: true) }
+    renderedText = shown + content
+    messages.append(Message(role: .assistant, content: content))
+    pendingTokens = served.finish == .length ? Array(visible.suffix(1)) : []
+    transcript.append(.prompt(prompt))
+    if !served.reasoningTokens.isEmpty { transcript.append(.reasoning(reasoning)) }
+    transcript.append(.response(content))
+    let usage = Usage(
+      inputTokens: served.cachedPositionCount + served.promptTokenCount,
+      cachedInputTokens: served.cachedPositionCount,
+      outputTokens: served.reasoningTokens.count + served.responseTokens.count,
+      reasoningTokens: served.reasoningTokens.count)
+    return Response(content: content, reasoning: reasoning, usage: usage, request: served)
+  }
+
+  // MARK: - The server loop
+
+  private func beginRequest(_ level: ReasoningLevel) -> UInt64 {
+    defer { requestCount += 1 }
+    return trace.begin(
+      .request, .request, Int64(requestCount), .tier, labels.tier, .reasoningLevel,
+      labels.level(level))
+  }
+
+  private func serve(_ request: TokenRequest, into served: inout ServedRequest) throws {
+    guard !request.prompt.isEmpty else { throw TierError.emptyPrompt }
+    account.beginTurn()
+    served.cachedPositionCount = session.positionCount
+    served.promptTokenCount = request.prompt.count
+    served.tokenTimes.reserveCapacity(request.reasoningBudget + request.maximumResponseTokens)
+    let marks = try reasoningMarks(request)
+    // A fixed length is known in advance; otherwise at least the prompt has to fit.
+    let certain = request.prompt.count + (request.ignoresStopTokens ? request.certainTokens : 0)
+    try requireRoom(session.positionCount + certain + marks.opening.count + marks.closing.count)
+
+    let prompt = request.prompt + marks.opening
+    served.prefillBegan = trace.begin(
+      .prefill, .tokens, Int64(prompt.count), .position, Int64(session.positionCount))
+    try engineCall { () throws(EngineError) in try session.prefill(prompt[...]) }
+    served.prefillEnded = trace.end()
+    account.instructions += request.instructionCount
+    account.prompt += request.prompt.count - request.instructionCount
+    account.reasoning += marks.opening.count
+    recordCounters(tokens: 0)
+
+    var sampler = Sampler(request.sampling)
+    if request.reasoning != .none && request.reasoningBudget > 0 {
+      try reason(request, marks: marks, sampler: &sampler, into: &served)
+    }
+    if request.maximumResponseTokens > 0 {
+      try answer(request, sampler: &sampler, into: &served)
+    }
+    served.ended = served.tokenTimes.last ?? served.prefillEnded
+    served.context = account
+    served.cache = session.cacheUsage
+  }
+
+  /// Generates the reasoning segment and feeds its closing marks.
+  private func reason(
+    _ request: TokenRequest, marks: ReasoningMarks, sampler: inout Sampler,
+    into served: inout ServedRequest
+  ) throws {
+    trace.begin(.reasoning, .position, Int64(session.positionCount))
+    defer { trace.end() }
+    let stops = request.ignoresStopTokens ? [] : engine.facts.stopTokens.union(marks.stops)
+    var previous: Int32?
+    while served.reasoningTokens.count < request.reasoningBudget {
+      let token = try step(previous, sampler: &sampler, segment: \.reasoning, into: &served)
+      served.reasoningTokens.append(token)
+      if stops.contains(token) { break }
+      previous = token
+    }
+    // The last token, unless it ended the segment, goes in together with the closing marks.
+    var rest = marks.closing
+    if let last = served.reasoningTokens.last, !stops.contains(last) { rest.insert(last, at: 0) }
+    guard !rest.isEmpty else { return }
+    try requireRoom(session.positionCount + rest.count)
+    try engineCall { () throws(EngineError) in try session.prefill(rest[...]) }
+    account.reasoning += rest.count
+    recordCounters(tokens: served.tokenTimes.count)
+  }
+
+  /// Generates the visible answer.
+  private func answer(
+    _ request: TokenRequest, sampler: inout Sampler, into served: inout ServedRequest
+  ) throws {
+    trace.begin(.response, .position, Int64(session.positionCount))
+    defer { trace.end() }
+    var previous: Int32?
+    while served.responseTokens.count < request.maximumResponseTokens {
+      let token = try step(previous, sampler: &sampler, segment: \.response, into: &served)
+      served.responseTokens.append(token)
+      if !request.ignoresStopTokens && engine.facts.stopTokens.contains(token) {
+        served.finish = .stop
+        return
+      }
+      previous = token
+    }
+    served.finish = .length
+  }
+
+  /// One token: feeds the previous one, if any, and samples. Its span ends when the id is known.
+  private func step(
+    _ previous: Int32?, sampler: inout Sampler, segment: WritableKeyPath<ContextAccount, Int>,
+    into served: inout ServedRequest
+  ) throws -> Int32 {
+    trace.begin(
+      .token, .index, Int64(served.tokenTimes.count), .position, Int64(session.positionCount))
+    do {
+      if let previous {
+        try requireRoom(session.positionCount + 1)
+        try engineCall { () throws(EngineError) in try session.decode(previous) }
+        account[keyPath: segment] += 1
+      }
+      let token = try engineCall { () throws(EngineError) in try session.sample(using: &sampler) }
+      served.tokenTimes.append(trace.end(.tokenID, Int64(token)))
+      recordCounters(tokens: served.tokenTimes.count)
+      return token
+    } catch {
+      trace.end()
+      throw error
+    }
+  }
+
+  private func recordCounters(tokens: Int) {
+    let usage = session.cacheUsage
+    trace.counter(.keyValueBytesUsed, Int64(usage.used))
+    trace.counter(.keyValueBytesAllocated, Int64(usage.allocated))
+    trace.counter(.contextUsed, Int64(session.positionCount))
+    trace.counter(.tokens, Int64(tokens))
+  }
+
+  // MARK: - Errors
+
+  private func checkReasoning(_ level: ReasoningLevel) throws {
+    guard tier.reasoningLevels.contains(level) else {
+      throw TierError.reasoningUnsupported(tier: tier, level: level)
+    }
+  }
+
+  private func requireRoom(_ need: Int) throws {
+    guard need <= context.limit else {
+      throw TierError.contextExceeded(
+        tier: tier, limit: context.limit, source: context.source, need: need)
+    }
+  }
+
+  private func engineCall<Result>(_ body: () throws(EngineError) -> Result) throws -> Result {
+    do { return try body() } catch { throw TierError.engine(error) }
+  }
+
+  private func asText<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as TierError { throw error } catch {
+      throw TierError.text(String(describing: error))
+    }
+  }
+
+  private func reasoningMarks(_ request: TokenRequest) throws -> ReasoningMarks {
+    guard request.reasoning != .none && request.reasoningBudget > 0 else { return ReasoningMarks() }
+    return try asText { try ReasoningMarks(engine) }
+  }
+
+  /// What a failed request must put back.
+  private struct Checkpoint {
+    let positionCount: Int
+    let account: ContextAccount
+    let renderedText: String
+    let pendingTokens: [Int32]
+
+    init(_ session: LanguageModelSession) {
+      positionCount = session.session.positionCount
+      account = session.account
+      renderedText = session.renderedText
+      pendingTokens = session.pendingTokens
+    }
+
+    func restore(_ session: LanguageModelSession) {
+      guard session.session.positionCount >= positionCount else {
+        // The failed turn had begun the cache anew: the next turn renders everything again.
+        session.session.truncate(to: 0)
+        session.account = ContextAccount()
+        session.renderedText = ""
+        session.pendingTokens = []
+        return
+      }
+      session.session.truncate(to: positionCount)
+      session.account = account
+      session.renderedText = renderedText
+      session.pendingTokens = pendingTokens
+    }
+  }
+}
+
+extension TokenRequest {
+  /// Generated tokens that will stand in the cache at the end, if no stop token ends it early: all
+  /// but the last response token.
+  fileprivate var certainTokens: Int {
+    (reasoning == .none ? 0 : reasoningBudget) + max(maximumResponseTokens - 1, 0)
+  }
+}
