@@ -24,6 +24,8 @@ package final class LanguageModelSession {
   private var renderedText = ""
   /// The last token of a response that ended by length: part of the text, not yet in the cache.
   private var pendingTokens: [Int32] = []
+  /// Tokens put in the cache before any turn.
+  private var preloaded: [Int32] = []
   private var requestCount = 0
 
   /// How a session is set up.
@@ -60,11 +62,9 @@ package final class LanguageModelSession {
   /// Ends the session's span in the recording.
   package func close() { trace.end() }
 
-  /// Whether layers are recorded too.
-  package var recordsDetail: Bool {
-    get { session.recordsDetail }
-    set { session.recordsDetail = newValue }
-  }
+  /// Tokens of a request, from the first, whose layers are recorded too; with at least one, so are
+  /// the prefill's.
+  package var detailTokenLimit = Int.max
 
   /// Positions in the cache.
   package var positionCount: Int { session.positionCount }
@@ -77,12 +77,28 @@ package final class LanguageModelSession {
     try engine.encode(text, recognizingSpecialTokens: false).count
   }
 
-  /// Forgets everything but the instructions, as if newly opened.
-  package func reset() {
-    session.truncate(to: 0)
-    account = ContextAccount()
+  /// Forgets everything but the instructions, as if newly opened, with `tokens` in the cache: the
+  /// context frontier that a measurement begins at. What stands there already is not run again.
+  package func reset(preloading tokens: [Int32] = []) throws {
     messages.removeAll { $0.role != .system }
     transcript.removeAll { $0.segment != .instructions }
+    if tokens != preloaded || session.positionCount < tokens.count {
+      preloaded = []
+      restart()
+      if !tokens.isEmpty {
+        try requireRoom(tokens.count)
+        try engineCall { () throws(EngineError) in try session.prefill(tokens[...]) }
+        preloaded = tokens
+      }
+    }
+    restart()
+  }
+
+  /// Back to the positions that were preloaded.
+  private func restart() {
+    session.truncate(to: min(preloaded.count, session.positionCount))
+    account = ContextAccount()
+    account.history = session.positionCount
     renderedText = ""
     pendingTokens = []
   }
@@ -147,14 +163,6 @@ package final class LanguageModelSession {
     }
   }
 
-  /// Puts tokens in the cache before a measurement, so that it begins at a context frontier.
-  package func preload(_ tokens: [Int32]) throws {
-    guard !tokens.isEmpty else { return }
-    try requireRoom(session.positionCount + tokens.count)
-    try engineCall { () throws(EngineError) in try session.prefill(tokens[...]) }
-    account.history += tokens.count
-  }
-
   // MARK: - A turn's text
 
   /// The tokens a turn adds to the cache: the template's text after what is there already.
@@ -171,8 +179,7 @@ package final class LanguageModelSession {
       return request(pendingTokens + tokens, instructionCount: 0, options)
     }
     // The first turn, or a template that writes earlier turns differently: all of it again.
-    session.truncate(to: 0)
-    account = ContextAccount()
+    restart()
     let tokens = try asText { try engine.encode(text, recognizingSpecialTokens: true) }
     return request(tokens, instructionCount: try instructionCount(in: tokens), options)
   }
@@ -239,6 +246,7 @@ package final class LanguageModelSession {
     let certain = request.prompt.count + (request.ignoresStopTokens ? request.certainTokens : 0)
     try requireRoom(session.positionCount + certain + marks.opening.count + marks.closing.count)
 
+    session.recordsDetail = detailTokenLimit > 0
     let prompt = request.prompt + marks.opening
     served.prefillBegan = trace.begin(
       .prefill, .tokens, Int64(prompt.count), .position, Int64(session.positionCount))
@@ -312,6 +320,7 @@ package final class LanguageModelSession {
   ) throws -> Int32 {
     trace.begin(
       .token, .index, Int64(served.tokenTimes.count), .position, Int64(session.positionCount))
+    session.recordsDetail = served.tokenTimes.count < detailTokenLimit
     do {
       if let previous {
         try requireRoom(session.positionCount + 1)
@@ -383,10 +392,7 @@ package final class LanguageModelSession {
     func restore(_ session: LanguageModelSession) {
       guard session.session.positionCount >= positionCount else {
         // The failed turn had begun the cache anew: the next turn renders everything again.
-        session.session.truncate(to: 0)
-        session.account = ContextAccount()
-        session.renderedText = ""
-        session.pendingTokens = []
+        session.restart()
         return
       }
       session.session.truncate(to: positionCount)
