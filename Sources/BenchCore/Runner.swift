@@ -77,6 +77,7 @@ package struct Runner {
   /// One request, or all turns of one conversation, from a fresh cache of the cell's depth.
   private mutating func serve(_ cell: RunCell, repetition: Int) throws -> [ServedRequest] {
     let session = try session(for: cell)
+    session.repetition = repetition
     session.detailTokenLimit = repetition == 0 ? Self.detailTokens : 0
     try session.reset(preloading: randomTokens(cell.depth, salt: 0))
     if case .chat(let maximum) = cell.test {
