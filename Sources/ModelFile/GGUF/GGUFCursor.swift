@@ -3,7 +3,7 @@ import TensorCore
 /// Reads the head of a GGUF file front to back through a bounded buffer, checking every count
 /// against the bytes that are left before anything is allocated.
 struct GGUFCursor {
-  private let file: InputFile
+  private let file: GGUFInput
   /// Bytes from the beginning of the file to what is read next.
   private(set) var offset = 0
   /// What errors call the place being read.
@@ -16,7 +16,7 @@ struct GGUFCursor {
   /// GGUF sets no limit to nested arrays; every level costs a level of this program's stack.
   static let maximumNesting = 8
 
-  init(_ file: InputFile) { self.file = file }
+  init(_ file: GGUFInput) { self.file = file }
 
   var remaining: Int { file.byteCount - offset }
 
@@ -152,17 +152,9 @@ struct GGUFCursor {
   }
 
   private func read(at offset: Int, into bytes: inout [UInt8]) throws(InputError) {
-    do throws(InputError) {
-      var elements = bytes.mutableSpan
-      // Any bytes are valid elements; the buffer is the array's own, for the duration of the call.
-      var raw = unsafe elements.mutableBytes
-      try unsafe raw.withUnsafeMutableBytes { buffer throws(InputError) in
-        try unsafe file.read(at: offset, into: buffer)
-      }
-    } catch {
-      var placed = error
-      placed.place = place
-      throw placed
-    }
+    var elements = bytes.mutableSpan
+    // Any bytes are valid elements.
+    var raw = unsafe elements.mutableBytes
+    try file.read(at: offset, into: &raw, place: place)
   }
 }

@@ -23,30 +23,22 @@ extension GGUFFile {
     let unitCount = rows.count * unitsPerRow
     guard unitCount > 0 else { return }
 
-    var buffer = AlignedStorage(byteCount: min(unitsPerChunk, unitCount) * type.unitByteCount)
+    let buffer = AlignedStorage(byteCount: min(unitsPerChunk, unitCount) * type.unitByteCount)
     var done = 0
     while done < unitCount {
       let count = min(unitsPerChunk, unitCount - done)
       let byteCount = count * type.unitByteCount
       let offset = tensor.offset + (firstUnit + done) * type.unitByteCount
-      var bytes = buffer.mutableBytes
-      do throws(InputError) {
-        // The buffer holds at least `byteCount` bytes.
-        try unsafe bytes.withUnsafeMutableBytes { raw throws(InputError) in
-          try unsafe file.read(at: offset, into: .init(rebasing: raw[0..<byteCount]))
-        }
-      } catch {
-        var placed = error
-        placed.place = "tensor \(tensor.name)"
-        throw placed
-      }
+      // The buffer holds at least `byteCount` bytes and outlives this turn of the loop.
+      var bytes = unsafe MutableRawSpan(_unsafeStart: buffer.baseAddress, byteCount: byteCount)
+      try file.read(at: offset, into: &bytes, place: "tensor \(tensor.name)")
       // `count` units lie in the buffer, and their elements in the output from `start` on: the
       // chunks add up to the rows, whose element count was checked above.
       let start = done * type.unitElementCount
       unsafe bytes.withUnsafeBytes { raw in
         unsafe output.withUnsafeMutableBufferPointer { values in
           unsafe GGUFDequantizer.dequantize(
-            type, unitCount: count, from: .init(rebasing: raw[0..<byteCount]),
+            type, unitCount: count, from: raw,
             into: .init(
               rebasing: values[start..<start + count * type.unitElementCount]))
         }

@@ -27,7 +27,7 @@ package final class GGUFFile: Sendable {
   package let metadata: GGUFMetadata
   /// In file order.
   package let tensors: [GGUFTensor]
-  let file: InputFile
+  let file: GGUFInput
 
   /// The file as the user named it.
   package var path: String { file.path }
@@ -35,7 +35,7 @@ package final class GGUFFile: Sendable {
 
   /// Reads and checks metadata and directory.
   package init(path: String) throws(InputError) {
-    file = try InputFile(path: path)
+    file = try GGUFInput(path: path)
     var cursor = GGUFCursor(file)
     version = try Self.readVersion(&cursor)
     let tensorCount = try cursor.count(of: "tensors", minimumByteCount: 24)
