@@ -10,4 +10,7 @@
 #include "ck_features.h"
 #include "ck_targets.h"
 
+#include "ck_primitives_avx2.h"
+#include "ck_primitives_avx512.h"
+
 #include "ck_product.h"
