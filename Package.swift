@@ -55,7 +55,7 @@ let package = Package(
 
     // Floor 2.
     module("KernelContract", ["PackedFormats", "TensorCore", "CKernels"]),
-    module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "CZstd"]),
+    module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files", "CZstd"]),
     module("EngineInterface", ["TensorCore", "TraceCore"]),
 
     // Floor 3.
