@@ -79,7 +79,7 @@ package struct Runner {
     let session = try session(for: cell)
     session.repetition = repetition
     session.detailTokenLimit = repetition == 0 ? Self.detailTokens : 0
-    try session.reset(preloading: randomTokens(cell.depth, salt: 0))
+    try session.reset(preloading: randomTokens(cell.test.depth, salt: 0))
     if case .chat(let maximum) = cell.test {
       var options = LanguageModelSession.TurnOptions()
       options.reasoning = cell.reasoning
@@ -115,13 +115,13 @@ package struct Runner {
 
   /// A request of fixed length; its prompt is seeded random tokens.
   private func request(_ cell: RunCell) -> TokenRequest {
-    let (prompt, response) =
-      switch cell.test {
-      case .prefill(let count): (count, 0)
-      case .decode(let count): (1, count)
-      case .request(let prompt, let response): (prompt, response)
-      case .chat: preconditionFailure("a chat has no fixed length")
-      }
+    guard case .fixed(let test) = cell.test else {
+      preconditionFailure("a chat has no fixed length")
+    }
+    // A decode test times the steps between tokens: prefill gives it the first one.
+    let isDecode = test.phase == .decode
+    let prompt = isDecode ? 1 : test.promptTokenCount
+    let response = test.generatedTokenCount + (isDecode ? 1 : 0)
     return TokenRequest(
       prompt: randomTokens(prompt, salt: 1), reasoning: cell.reasoning,
       reasoningBudget: configuration.reasoningBudgets[cell.reasoning],

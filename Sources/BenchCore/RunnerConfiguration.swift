@@ -4,36 +4,42 @@ import Tiers
 package struct RunnerConfiguration: Sendable {
   /// What is asked of the model.
   package enum Test: Hashable, Sendable {
-    /// Prefill of that many tokens (llama-bench's pp).
-    case prefill(Int)
-    /// That many tokens one by one (llama-bench's tg).
-    case decode(Int)
-    /// A prompt of that many tokens, then that many response tokens (llama-bench's pg).
-    case request(prompt: Int, response: Int)
+    /// Seeded random tokens of a fixed length, and a response of a fixed length (llama-bench's).
+    case fixed(MeasuredTest)
     /// The conversation, turn by turn, until a stop token or that many response tokens.
     case chat(maximumResponseTokens: Int)
 
     /// The name in tables: `pp512`, `tg128`, `pp64+tg32`, `chat`.
     package var name: String {
       switch self {
-      case .prefill(let count): "pp\(count)"
-      case .decode(let count): "tg\(count)"
-      case .request(let prompt, let response): "pp\(prompt)+tg\(response)"
+      case .fixed(let test): test.name
       case .chat: "chat"
       }
     }
 
-    /// Whether tokens are generated, so that a reasoning level means something.
-    var generates: Bool {
-      if case .prefill = self { false } else { true }
+    /// Positions in the cache before the measurement begins.
+    var depth: Int {
+      switch self {
+      case .fixed(let test): test.depth
+      case .chat: 0
+      }
     }
+
+    /// The part of a request that the row's time is.
+    var phase: MeasuredPhase {
+      switch self {
+      case .fixed(let test): test.phase
+      case .chat: .request
+      }
+    }
+
+    /// Whether tokens are generated, so that a reasoning level means something.
+    var generates: Bool { phase != .prefill }
   }
 
   package var tests: [Test]
   package var tiers: [Tier]
   package var reasoningLevels: [ReasoningLevel]
-  /// Positions in the cache before the measurement begins.
-  package var depths: [Int] = [0]
   package var keyElements = ["f16"]
   package var valueElements = ["f16"]
   package var repetitions = 5
@@ -77,7 +83,6 @@ struct RunCell: Hashable, Sendable {
   var test: RunnerConfiguration.Test
   var tier: Tier
   var reasoning: ReasoningLevel
-  var depth: Int
   var keyElement: String
   var valueElement: String
   /// The conversation's turn, from 1; a cell of any other test has turn 1.
@@ -92,15 +97,13 @@ extension RunnerConfiguration {
     for keyElement in keyElements {
       for valueElement in valueElements {
         for tier in tiers {
-          for depth in depths {
-            for test in tests {
-              let levels = test.generates ? reasoningLevels : [.none]
-              for level in levels where tier.reasoningLevels.contains(level) {
-                cells.append(
-                  RunCell(
-                    test: test, tier: tier, reasoning: level, depth: depth,
-                    keyElement: keyElement, valueElement: valueElement))
-              }
+          for test in tests {
+            let levels = test.generates ? reasoningLevels : [.none]
+            for level in levels where tier.reasoningLevels.contains(level) {
+              cells.append(
+                RunCell(
+                  test: test, tier: tier, reasoning: level, keyElement: keyElement,
+                  valueElement: valueElement))
             }
           }
         }

@@ -282,7 +282,12 @@ package final class LanguageModelSession {
       .prefill, .tokens, Int64(tokens.count), .position, Int64(position), .cachedTokens,
       Int64(served.prefilledTokenCount == 0 ? position : 0))
     defer {
-      served.prefillNanoseconds += trace.end() - began
+      let ended = trace.end()
+      if served.prefilledTokenCount == 0 {
+        served.prefillBegan = began
+        served.prefillEnded = ended
+      }
+      served.prefillNanoseconds += ended - began
       served.prefilledTokenCount += tokens.count
     }
     try engineCall { () throws(EngineError) in try session.prefill(tokens[...]) }

@@ -41,6 +41,9 @@ package struct ServedRequest: Sendable {
   package var responseTokens: [Int32] = []
   /// When the request was submitted.
   package var submitted: UInt64 = 0
+  /// When the prompt's prefill began and ended.
+  package var prefillBegan: UInt64 = 0
+  package var prefillEnded: UInt64 = 0
   /// Tokens that went through prefill, marks of the reasoning segment included, and their time.
   package var prefilledTokenCount = 0
   package var prefillNanoseconds: UInt64 = 0

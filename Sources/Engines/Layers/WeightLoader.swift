@@ -37,14 +37,24 @@ struct WeightLoader {
         let matrix = FloatMatrix(tensor, rows: rows, columns: columns)
         return Linear(float: matrix, bias: bias, compute: compute)
       }
-      let packed = PackedMatrix(
-        format: tensor.format, rows: rows, columns: columns, codes: tensor.codes,
-        scales: tensor.scales, minimums: tensor.minimums)
+      let packed = try pack(tensor, rows: rows, columns: columns)
       return Linear(packed: packed, bias: bias, compute: compute)
     case .floats(let model, let file):
       let values = try floats(of: model, file: file, name: weight, shape: [rows, columns])
       let matrix = FloatMatrix(values, rows: rows, columns: columns)
       return Linear(float: matrix, bias: bias, compute: compute)
+    }
+  }
+
+  private func pack(
+    _ tensor: LoadedTensor, rows: Int, columns: Int
+  ) throws(InputError) -> PackedMatrix {
+    do {
+      return try PackedMatrix(
+        format: tensor.format, rows: rows, columns: columns, codes: tensor.codes,
+        scales: tensor.scales, minimums: tensor.minimums, pool: compute.pool)
+    } catch {
+      throw InputError(file: path, place: "tensor \(tensor.name)", reason: error.reason)
     }
   }
 
