@@ -31,8 +31,6 @@ extension CellMeasurement {
     }
     row.warmupCount = configuration.warmups
     row.warmupNanoseconds = warmupNanoseconds
-    row.testTime = began
-    row.promptHash = samples.last?.promptHash
     row.record(samples, phase: cell.test.phase, seed: configuration.seed)
     row.error = failure
     return row

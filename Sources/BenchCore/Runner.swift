@@ -44,7 +44,7 @@ package struct Runner {
       (0..<turnCount(cell)).map { turn in
         var turnCell = cell
         turnCell.turn = turn + 1
-        return CellMeasurement(cell: turnCell, samples: [], failure: nil)
+        return CellMeasurement(cell: turnCell)
       }
     }
     for repetition in -configuration.warmups..<configuration.repetitions {
@@ -53,8 +53,9 @@ package struct Runner {
         done += 1
         do {
           let samples = try serve(cells[index], repetition: repetition)
-          guard repetition >= 0 else { continue }
-          for (turn, sample) in samples.enumerated() { measured[index][turn].samples.append(sample) }
+          for (turn, sample) in samples.enumerated() {
+            measured[index][turn].add(sample, isWarmup: repetition < 0)
+          }
         } catch {
           for turn in measured[index].indices { measured[index][turn].failure = "\(error)" }
         }
@@ -147,9 +148,21 @@ package struct Runner {
 
 /// What was measured of one cell.
 package struct CellMeasurement: Sendable {
-  var cell: RunCell
+  let cell: RunCell
   /// One request a repetition, in order.
-  package var samples: [ServedRequest]
+  package private(set) var samples: [ServedRequest] = []
+  /// How long the requests before the measured ones took.
+  private(set) var warmupNanoseconds: UInt64 = 0
   /// Why the cell could not be measured.
   package var failure: String?
+
+  init(cell: RunCell) { self.cell = cell }
+
+  mutating func add(_ sample: ServedRequest, isWarmup: Bool) {
+    if isWarmup {
+      warmupNanoseconds += sample.ended - sample.submitted
+    } else {
+      samples.append(sample)
+    }
+  }
 }
