@@ -54,7 +54,7 @@ let package = Package(
     module("Tokenization"),
 
     // Floor 2.
-    module("KernelContract", ["PackedFormats", "TensorCore"]),
+    module("KernelContract", ["PackedFormats", "TensorCore", "CKernels"]),
     module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "CZstd"]),
     module("EngineInterface", ["TensorCore", "TraceCore"]),
 
