@@ -11,3 +11,4 @@
 #include "ck_targets.h"
 
 #include "ck_product.h"
+#include "ck_float.h"
