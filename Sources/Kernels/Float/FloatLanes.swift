@@ -57,12 +57,13 @@ extension FloatLanes {
     return two.x + two.y
   }
 
-  /// The largest lane; NaN is ignored where another lane is a number.
+  /// The largest lane; no lane is NaN.
   @inline(__always)
   static func largest(_ v: Lanes) -> Float {
-    var result = v[0]
-    for lane in 1..<16 where v[lane] > result || result.isNaN { result = v[lane] }
-    return result
+    let eight = v.lowHalf.replacing(with: v.highHalf, where: v.highHalf .> v.lowHalf)
+    let four = eight.lowHalf.replacing(with: eight.highHalf, where: eight.highHalf .> eight.lowHalf)
+    let two = four.lowHalf.replacing(with: four.highHalf, where: four.highHalf .> four.lowHalf)
+    return two.x > two.y ? two.x : two.y
   }
 }
 
