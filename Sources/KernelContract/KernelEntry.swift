@@ -34,7 +34,7 @@ package enum KernelOperation: String, Hashable, Sendable, CaseIterable {
 ///
 /// A list's order is the preference. A kernel may run where the CPU has `requirements`, and is
 /// chosen for a level only where `instructionSet` does not exceed that level.
-package struct KernelEntry<Function: Sendable>: Sendable {
+@safe package struct KernelEntry<Function: Sendable>: Sendable {
   /// `op_out_activations_weights_tile_instructionset`, such as `gemv_f32_s8t_u2c_r16_avx2`.
   package let name: String
   package let operation: KernelOperation
