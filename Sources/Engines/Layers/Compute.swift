@@ -1,4 +1,5 @@
 import KernelContract
+import PackedFormats
 import QuantKernels
 
 /// What an engine computes with: the selected kernels and the threads they run on.
@@ -11,6 +12,14 @@ final class Compute: Sendable {
     self.library = library
     vectors = VectorKernels(library)
     self.pool = pool
+  }
+
+  /// The names of the kernels that matrices of those formats run on, and of those that all do.
+  func kernelNames(for formats: Set<WeightFormat>) -> [String] {
+    let products = library.selectedKernelNames.filter { name in
+      name.hasPrefix("quantize") || formats.contains { name.contains("_\($0.name)_") }
+    }
+    return products + vectors.kernelNames
   }
 
   /// Calls `body` with every row, rows in contiguous ranges over the threads.

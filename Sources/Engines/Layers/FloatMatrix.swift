@@ -48,7 +48,7 @@ final class FloatMatrix: Sendable {
     case .tensor(let tensor):
       unsafe tensor.codes.withUnsafeBytes { bytes in
         // The tensor keeps its memory in place as long as it lives, and this object keeps it.
-        guard let base = unsafe bytes.baseAddress else { preconditionFailure("an empty tensor") }
+        guard let base = bytes.baseAddress else { preconditionFailure("an empty tensor") }
         return unsafe base
       }
     case .storage(let storage): unsafe UnsafeRawPointer(storage.baseAddress)
