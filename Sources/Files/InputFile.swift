@@ -38,11 +38,13 @@ package struct InputFile: ~Copyable, Sendable {
     return Int(status.st_size)
   }
 
-  /// Fills `bytes` from `offset` on, all of it, or throws.
-  package func read(at offset: Int, into bytes: inout MutableRawSpan) throws(FileError) {
-    precondition(offset >= 0, "a negative offset")
+  /// Fills `bytes`, or its first `byteCount` bytes, from `offset` on, all of it, or throws.
+  package func read(
+    at offset: Int, into bytes: inout MutableRawSpan, byteCount: Int? = nil
+  ) throws(FileError) {
+    let total = byteCount ?? bytes.byteCount
+    precondition(offset >= 0 && total >= 0 && total <= bytes.byteCount, "outside the span")
     var done = 0
-    let total = bytes.byteCount
     while done < total {
       let count = unsafe bytes.withUnsafeMutableBytes { buffer in
         FileDescriptor.retrying {
@@ -63,7 +65,7 @@ package struct InputFile: ~Copyable, Sendable {
   ///
   /// For callers that fill disjoint parts of one buffer from several threads.
   package func read(
-    at offset: Int, into destination: UnsafeMutableRawPointer, byteCount: Int
+    at offset: Int, toAddress destination: UnsafeMutableRawPointer, byteCount: Int
   ) throws(FileError) {
     // The caller vouches for byteCount writable bytes at `destination`.
     var span = unsafe MutableRawSpan(_unsafeStart: destination, byteCount: byteCount)

@@ -156,7 +156,8 @@ extension OutputFile {
   }
 
   private static func temporaryName(beside target: String, attempt: Int) -> String {
-    let name = target.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let name =
+      target.utf8.lastIndex(of: UInt8(ascii: "/"))
       .map { String(target[target.index(after: $0)...]) } ?? target
     return "\(folder(of: target))/.\(name.prefix(64)).\(getpid()).\(attempt).partial"
   }

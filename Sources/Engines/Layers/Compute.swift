@@ -9,7 +9,7 @@ final class Compute: Sendable {
 
   init(library: KernelLibrary, pool: ThreadPool) {
     self.library = library
-    vectors = library.vectors
+    vectors = VectorKernels(library)
     self.pool = pool
   }
 

@@ -20,8 +20,8 @@ final class Linear: Sendable {
   }
 
   init(packed: PackedMatrix, bias: FloatVector?, compute: Compute) {
-    rows = packed.rows
-    columns = packed.columns
+    rows = packed.rowCount
+    columns = packed.columnCount
     format = packed.format
     weights = .packed(packed)
     self.bias = bias
@@ -56,7 +56,7 @@ final class Linear: Sendable {
   }
 
   /// Writes one output row of `rows` elements per input row, contiguous, into `output`.
-  func apply(_ inputs: borrowing LayerInputs, into output: UnsafeMutablePointer<Float>) {
+  @unsafe func apply(_ inputs: LayerInputs, into output: UnsafeMutablePointer<Float>) {
     precondition(inputs.columns == columns, "inputs of another width")
     // The caller's output has room for inputs.tokens × rows elements.
     switch weights {
@@ -70,19 +70,19 @@ final class Linear: Sendable {
     guard let bias else { return }
     for token in 0..<inputs.tokens {
       let row = unsafe output + token * rows
-      unsafe compute.vectors.add(row, bias.baseAddress, into: row, count: rows)
+      unsafe compute.vectors.add(row, bias.baseAddress, output: row, count: rows)
     }
   }
 
   /// Writes one row's real values: an embedding look-up.
-  func copyRow(_ row: Int, into output: UnsafeMutablePointer<Float>) {
+  @unsafe func copyRow(_ row: Int, into output: UnsafeMutablePointer<Float>) {
     precondition(row >= 0 && row < rows, "a row outside the matrix")
     // The caller's output has room for `columns` elements.
     switch weights {
     case .packed(let matrix):
-      var span = unsafe MutableSpan(_unsafeStart: output, count: columns)
-      matrix.dequantizeRow(row, into: &span)
-    case .float(let matrix): unsafe matrix.copyRow(row, into: output)
+      unsafe matrix.dequantizeRow(row, into: output)
+    case .float(let matrix):
+      unsafe matrix.copyRow(row, into: output, vectors: compute.vectors)
     }
   }
 }

@@ -22,20 +22,18 @@ extension LlamaSession {
   }
 
   /// Rotates every head of every row in place.
-  func rotate(_ rows: UnsafeMutablePointer<Float>, heads: Int, stride: Int, count: Int) {
+  @unsafe func rotate(_ rows: UnsafeMutablePointer<Float>, heads: Int, stride: Int, count: Int) {
     let header = engine.header
     let half = header.ropeDimension / 2
     let vectors = engine.compute.vectors
     let cosines = unsafe work.cosines
     let sines = unsafe work.sines
     engine.compute.forEachRow(count) { row in
-      for head in 0..<heads {
-        // One head of `headDimension` elements inside the row, of which ropeDimension turn.
-        unsafe vectors.rope(
-          rows + row * stride + head * header.headDimension,
-          cosines: cosines + row * half, sines: sines + row * half, halfCount: half,
-          pairing: header.ropePairing == .adjacent ? .adjacent : .halves)
-      }
+      // Heads of `headDimension` elements inside the row, of which ropeDimension turn.
+      unsafe vectors.rope(
+        rows + row * stride, cosines: cosines + row * half, sines: sines + row * half,
+        pairCount: half, headCount: heads, headStride: header.headDimension,
+        pairing: header.ropePairing == .adjacent ? .adjacent : .halves)
     }
   }
 
@@ -63,7 +61,7 @@ extension LlamaSession {
   }
 
   /// Returns the scale of 8-bit elements, else 1.
-  private func convert(
+  @unsafe private func convert(
     _ values: UnsafePointer<Float>, to element: CacheElement,
     into output: UnsafeMutableRawPointer, count: Int
   ) -> Float {
@@ -74,12 +72,11 @@ extension LlamaSession {
       unsafe output.copyMemory(from: values, byteCount: count * 4)
       return 1
     case .f16:
-      unsafe vectors.convertToHalf(
-        values, into: output.assumingMemoryBound(to: UInt16.self), count: count)
+      unsafe vectors.convert(values, toF16: output, count: count)
       return 1
     case .s8:
-      return unsafe vectors.quantizeRow(
-        values, into: output.assumingMemoryBound(to: Int8.self), count: count)
+      return unsafe vectors.quantize(
+        values, toS8: output.assumingMemoryBound(to: Int8.self), count: count)
     }
   }
 
@@ -152,13 +149,13 @@ extension LlamaSession {
       let panel = unsafe scores + page * pagePositions
       // The page holds [dimension][pagePositions] keys; `width` columns of it are stored.
       unsafe vectors.panelProduct(
-        rows: tile.rowCount, columns: width, depth: dimension,
-        a: work.query + offset, aStride: rowStride,
-        b: place.keys, bElement: geometry.keyElement.panelElement, bStride: pagePositions,
-        c: panel, cStride: stride, accumulates: false)
+        a: work.query + offset, aStride: rowStride, b: place.keys, bStride: pagePositions,
+        of: geometry.keyElement.panelElement, c: panel, cStride: stride,
+        rows: tile.rowCount, columns: width, depth: dimension, accumulates: false)
       if let scales = unsafe place.keyScales {
         for row in 0..<tile.rowCount {
-          unsafe vectors.multiply(panel + row * stride, by: scales, count: width)
+          let line = unsafe panel + row * stride
+          unsafe vectors.multiply(line, scales, output: line, count: width)
         }
       }
     }
@@ -175,15 +172,26 @@ extension LlamaSession {
       let panel = unsafe scores + page * pagePositions
       if let scales = unsafe place.valueScales {
         for row in 0..<tile.rowCount {
-          unsafe vectors.multiply(panel + row * stride, by: scales, count: depth)
+          let line = unsafe panel + row * stride
+          unsafe vectors.multiply(line, scales, output: line, count: depth)
         }
       }
       // The page holds [pagePositions][dimension] values; `depth` rows of it are stored.
       unsafe vectors.panelProduct(
-        rows: tile.rowCount, columns: dimension, depth: depth,
-        a: panel, aStride: stride,
-        b: place.values, bElement: geometry.valueElement.panelElement, bStride: dimension,
-        c: work.attended + offset, cStride: rowStride, accumulates: page > 0)
+        a: panel, aStride: stride, b: place.values, bStride: dimension,
+        of: geometry.valueElement.panelElement, c: work.attended + offset, cStride: rowStride,
+        rows: tile.rowCount, columns: dimension, depth: depth, accumulates: page > 0)
+    }
+  }
+}
+
+extension CacheElement {
+  /// What the panel kernel calls it.
+  fileprivate var panelElement: PanelElement {
+    switch self {
+    case .f32: .f32
+    case .f16: .f16
+    case .s8: .s8
     }
   }
 }

@@ -19,7 +19,7 @@ final class LlamaSession: Session {
   let work: LlamaWorkspace
   let trace: TraceWriter
   private let batchTokens: Int
-  private var inputs: LayerInputs
+  private let inputs: LayerInputs
   /// Whether `work.logits` row 0 belongs to the last position.
   private var hasLogits = false
 
@@ -187,7 +187,7 @@ final class LlamaSession: Session {
     unsafe normalize(work.hidden, layer.attentionNorm, into: work.normed, count: count)
     unsafe inputs.set(
       work.normed, tokens: count, columns: header.hiddenSize,
-      for: [layer.query, layer.key, layer.value])
+      for: layer.query, layer.key, layer.value)
     unsafe layer.query.apply(inputs, into: work.query)
     unsafe layer.key.apply(inputs, into: work.key)
     unsafe layer.value.apply(inputs, into: work.value)
@@ -195,7 +195,7 @@ final class LlamaSession: Session {
     unsafe rotate(work.key, heads: header.keyValueHeadCount, stride: keys, count: count)
     storeKeysAndValues(store: index, count: count, start: start)
     attend(store: index, count: count, start: start)
-    unsafe inputs.set(work.attended, tokens: count, columns: queries, for: [layer.output])
+    unsafe inputs.set(work.attended, tokens: count, columns: queries, for: layer.output)
     unsafe layer.output.apply(inputs, into: work.projected)
     unsafe addResidual(work.projected, count: count)
   }
@@ -208,15 +208,15 @@ final class LlamaSession: Session {
     // All pointers are parts of `work`, with room for a batch of rows each.
     unsafe normalize(work.hidden, layer.feedForwardNorm, into: work.normed, count: count)
     unsafe inputs.set(
-      work.normed, tokens: count, columns: header.hiddenSize, for: [layer.gate, layer.up])
+      work.normed, tokens: count, columns: header.hiddenSize, for: layer.gate, layer.up)
     unsafe layer.gate.apply(inputs, into: work.gate)
     unsafe layer.up.apply(inputs, into: work.up)
     engine.compute.forEachRow(count) { row in
       let offset = row * width
       unsafe vectors.swiglu(
-        work.gate + offset, work.up + offset, into: work.gate + offset, count: width)
+        gate: work.gate + offset, up: work.up + offset, output: work.gate + offset, count: width)
     }
-    unsafe inputs.set(work.gate, tokens: count, columns: width, for: [layer.down])
+    unsafe inputs.set(work.gate, tokens: count, columns: width, for: layer.down)
     unsafe layer.down.apply(inputs, into: work.projected)
     unsafe addResidual(work.projected, count: count)
   }
@@ -230,11 +230,11 @@ final class LlamaSession: Session {
     unsafe normalize(
       work.hidden + row * width, engine.weights.outputNorm, into: work.normed, count: count)
     unsafe inputs.set(
-      work.normed, tokens: count, columns: width, for: [engine.weights.output])
+      work.normed, tokens: count, columns: width, for: engine.weights.output)
     unsafe engine.weights.output.apply(inputs, into: work.logits)
   }
 
-  private func normalize(
+  @unsafe private func normalize(
     _ input: UnsafePointer<Float>, _ weight: FloatVector, into output: UnsafeMutablePointer<Float>,
     count: Int
   ) {
@@ -245,18 +245,18 @@ final class LlamaSession: Session {
       // Rows of hiddenSize elements, as long as the weight.
       unsafe vectors.rmsNorm(
         input + row * width, weight: weight.baseAddress, epsilon: epsilon,
-        into: output + row * width, count: width)
+        output: output + row * width, count: width)
     }
   }
 
-  private func addResidual(_ addend: UnsafePointer<Float>, count: Int) {
+  @unsafe private func addResidual(_ addend: UnsafePointer<Float>, count: Int) {
     let width = engine.header.hiddenSize
     let vectors = engine.compute.vectors
     let hidden = unsafe work.hidden
     engine.compute.forEachRow(count) { row in
       // Both have hiddenSize elements a row.
       let place = unsafe hidden + row * width
-      unsafe vectors.add(place, addend + row * width, into: place, count: width)
+      unsafe vectors.add(place, addend + row * width, output: place, count: width)
     }
   }
 }
