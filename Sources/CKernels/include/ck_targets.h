@@ -24,6 +24,9 @@ typedef __m128 ck_f128 __attribute__((aligned(1), may_alias));
 typedef int32_t ck_i32 __attribute__((aligned(1), may_alias));
 typedef float ck_f32 __attribute__((aligned(1), may_alias));
 
+/// Asks for the cache line at p. A hint only: any address is allowed.
+static inline void ck_prefetch(const void *_Nonnull p) { __builtin_prefetch(p, 0, 3); }
+
 /// Pointers of primitives: written (and perhaps read), and only read.
 #define CK_INOUT void *_Nonnull
 #define CK_IN const void *_Nonnull
