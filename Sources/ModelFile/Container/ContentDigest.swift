@@ -4,36 +4,38 @@
 /// (seed 0) of the chunks' XXH64s (seed 0), eight little-endian bytes each, one after another. So
 /// the chunks of a large plane can be hashed on all cores at once, and a plane's chunks are the
 /// contents of its frames. Like XXH64 itself it changes with any single flipped bit.
-struct ContentDigest {
-  static let chunkByteCount = 1 << 20
+package struct ContentDigest {
+  package static let chunkByteCount = 1 << 20
 
   private var chunk = XXH64()
   private var chunkByteCount = 0
   private var outer = XXH64()
 
+  package init() {}
+
   /// The digest of those bytes alone.
-  static func of(_ bytes: RawSpan) -> UInt64 {
+  package static func of(_ bytes: RawSpan) -> UInt64 {
     var digest = ContentDigest()
     digest.update(bytes)
     return digest.finish()
   }
 
   /// The digest of those bytes alone.
-  static func of(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+  package static func of(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     let span = bytes.span
     // Bytes have no padding.
     return unsafe of(span.bytes)
   }
 
   /// The digest of a sequence whose chunks have those hashes.
-  static func of(chunkHashes: some Sequence<UInt64>) -> UInt64 {
+  package static func of(chunkHashes: some Sequence<UInt64>) -> UInt64 {
     var outer = XXH64()
     for hash in chunkHashes { Self.append(hash, to: &outer) }
     return outer.value
   }
 
   /// Takes in more bytes.
-  mutating func update(_ bytes: RawSpan) {
+  package mutating func update(_ bytes: RawSpan) {
     var start = 0
     while start < bytes.byteCount {
       let count = min(Self.chunkByteCount - chunkByteCount, bytes.byteCount - start)
@@ -45,7 +47,7 @@ struct ContentDigest {
   }
 
   /// The digest of the bytes so far; call it once.
-  consuming func finish() -> UInt64 {
+  package consuming func finish() -> UInt64 {
     if chunkByteCount > 0 { endChunk() }
     return outer.value
   }

@@ -3,7 +3,7 @@
 /// Every step is a bijection of the eight bytes that it takes in, so a change confined to one
 /// aligned group of eight bytes, and with it any single flipped bit, always changes the result.
 /// Bytes may come in pieces. Not a cryptographic hash: it finds accidents, not attacks.
-struct XXH64 {
+package struct XXH64 {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
   private static let prime3: UInt64 = 0x1656_67B1_9E37_79F9
@@ -20,7 +20,7 @@ struct XXH64 {
   private var byteCount: UInt64 = 0
   private let seed: UInt64
 
-  init(seed: UInt64 = 0) {
+  package init(seed: UInt64 = 0) {
     self.seed = seed
     lane1 = seed &+ Self.prime1 &+ Self.prime2
     lane2 = seed &+ Self.prime2
@@ -29,21 +29,21 @@ struct XXH64 {
   }
 
   /// The hash of those bytes alone.
-  static func hash(_ bytes: RawSpan, seed: UInt64 = 0) -> UInt64 {
+  package static func hash(_ bytes: RawSpan, seed: UInt64 = 0) -> UInt64 {
     var hash = XXH64(seed: seed)
     hash.update(bytes)
     return hash.value
   }
 
   /// The hash of those bytes alone.
-  static func hash(_ bytes: [UInt8]) -> UInt64 {
+  package static func hash(_ bytes: [UInt8]) -> UInt64 {
     let span = bytes.span
     // Bytes have no padding.
     return unsafe hash(span.bytes)
   }
 
   /// Takes in more bytes.
-  mutating func update(_ bytes: RawSpan) {
+  package mutating func update(_ bytes: RawSpan) {
     byteCount &+= UInt64(bytes.byteCount)
     // Every access below stays under `buffer.count`.
     unsafe bytes.withUnsafeBytes { buffer in
@@ -86,7 +86,7 @@ struct XXH64 {
   }
 
   /// The hash of the bytes so far.
-  var value: UInt64 {
+  package var value: UInt64 {
     var hash: UInt64
     if byteCount >= 32 {
       hash =
