@@ -66,7 +66,7 @@ package enum FloatReference {
   package static func exponential(_ x: Double) -> Double {
     if x.isNaN { return x }
     if x > 800 { return .infinity }
-    if x < -800 { return 0 }
+    if x < 0 { return 1 / exponential(-x) }
     let halvings = 12
     let r = x / Double(1 << halvings)
     var term = 1.0
