@@ -10,7 +10,8 @@ protocol QuantizationPrimitives {
   static func largest(_ m: Magnitudes) -> Int32
   /// Values times factor, to nearest even, to int8; returns their sum.
   static func quantize(
-    _ values: UnsafeRawPointer, factor: Float, to codes: UnsafeMutableRawPointer) -> Int32
+    _ values: UnsafeRawPointer, factor: Float, to codes: UnsafeMutableRawPointer
+  ) -> Int32
 }
 
 // Pointers: the arguments describe all tokens as the contract says. Whole groups of 32 are read in
