@@ -61,7 +61,8 @@ let package = Package(
 
     // Floor 3.
     module("Kernels", ["KernelContract", "CKernels"]),
-    module("KernelReference", ["KernelContract"]),
+    module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
+    module("FloatBaseline", ["KernelContract"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
 
     // Floor 4.
