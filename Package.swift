@@ -43,6 +43,7 @@ let package = Package(
     // Floor 0: the ground.
     module("TensorCore"),
     module("TraceCore"),
+    module("Files"),
     .target(name: "CKernels"),
     .target(name: "CPlatform"),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
@@ -54,8 +55,8 @@ let package = Package(
     module("Tokenization"),
 
     // Floor 2.
-    module("KernelContract", ["PackedFormats", "TensorCore"]),
-    module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "CZstd"]),
+    module("KernelContract", ["PackedFormats", "TensorCore", "CKernels"]),
+    module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files", "CZstd"]),
     module("EngineInterface", ["TensorCore", "TraceCore"]),
 
     // Floor 3.
@@ -84,6 +85,8 @@ let package = Package(
 
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    tests("PackedFormats", ["TensorCore"]),
+    tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
   ],
   swiftLanguageModes: [.v6]
 )
