@@ -89,6 +89,8 @@ let package = Package(
     tests("TraceExport", ["TraceCore", "TensorCore"]),
     tests("PackedFormats", ["TensorCore"]),
     tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
+    // tests("PackedFormats", ["TensorCore"]),
+    // tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -127,7 +127,8 @@ class TraceProcessor {
 
   request(method, ...extra) {
     const message = Buffer.concat(
-      [integerField(FIELD_SEQUENCE, ++this.sequence), integerField(FIELD_REQUEST, method), ...extra]);
+      [integerField(FIELD_SEQUENCE, ++this.sequence), integerField(FIELD_REQUEST, method),
+        ...extra]);
     this.replies = [];
     this.send(bytesField(1, message));
     const results = [];
@@ -191,11 +192,15 @@ function readBatch(batch, cells) {
         integers.push(BigInt.asIntN(64, integer));
       }
     }
-    if (field === 3) for (let at = 0; at < value.length; at += 8) floats.push(value.readDoubleLE(at));
+    if (field === 3) {
+      for (let at = 0; at < value.length; at += 8) floats.push(value.readDoubleLE(at));
+    }
     if (field === 4) blobs.push(value.toString('hex'));
     if (field === 5) strings = value.toString().split('\0');
   }
-  const next = { [CELL_INTEGER]: integers, [CELL_FLOAT]: floats, [CELL_STRING]: strings, [CELL_BLOB]: blobs };
+  const next = {
+    [CELL_INTEGER]: integers, [CELL_FLOAT]: floats, [CELL_STRING]: strings, [CELL_BLOB]: blobs,
+  };
   const places = { [CELL_INTEGER]: 0, [CELL_FLOAT]: 0, [CELL_STRING]: 0, [CELL_BLOB]: 0 };
   for (const type of types) cells.push(type === CELL_NULL ? null : next[type][places[type]++]);
 }
@@ -205,7 +210,8 @@ function json(value) {
   if (typeof value === 'bigint') return value.toString();
   if (Array.isArray(value)) return `[${value.map(json).join(',')}]`;
   if (value !== null && typeof value === 'object') {
-    return `{${Object.entries(value).map(([k, v]) => `${JSON.stringify(k)}:${json(v)}`).join(',')}}`;
+    const members = Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}:${json(each)}`);
+    return `{${members.join(',')}}`;
   }
   return JSON.stringify(value);
 }

@@ -61,12 +61,6 @@ final class FloatMatrix: Sendable {
     compute: Compute
   ) {
     let base = unsafe baseAddress
-    if tokens > 1, format == .f32, let openBLAS = compute.openBLAS {
-      unsafe openBLAS.multiply(
-        weights: base.assumingMemoryBound(to: Float.self), rows: rows, columns: columns,
-        activations: input, tokens: tokens, output: output, pool: compute.pool)
-      return
-    }
     let vectors = compute.vectors
     compute.pool.runRanges(rows) { range, _ in
       // Rows of `columns` elements; the caller's output holds tokens × rows.
