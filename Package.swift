@@ -87,8 +87,6 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("TraceCore"),
     tests("TraceExport", ["TraceCore", "TensorCore"]),
-    tests("PackedFormats", ["TensorCore"]),
-    tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
     // tests("PackedFormats", ["TensorCore"]),
     // tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
   ],
