@@ -88,6 +88,8 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("PackedFormats", ["TensorCore"]),
     tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
+    tests("TraceCore"),
+    tests("TraceExport", ["TraceCore", "TensorCore"]),
   ],
   swiftLanguageModes: [.v6]
 )
