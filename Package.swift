@@ -72,7 +72,10 @@ let package = Package(
     // Floor 5.
     module(
       "Engines",
-      ["QuantKernels", "ModelFile", "EngineInterface", "KVCache", "Tokenization", "TraceCore"]),
+      [
+        "QuantKernels", "FloatBaseline", "ModelFile", "EngineInterface", "KVCache", "Tokenization",
+        "TraceCore",
+      ]),
     module("Report", ["BenchCore"]),
 
     // Floor 6.
@@ -80,7 +83,7 @@ let package = Package(
       name: "afm-bench",
       dependencies: [
         "Engines", "Report", "BenchCore", "Tiers", "ModelFile", "TraceExport", "QuantKernels",
-        "Tokenization", argumentParser,
+        "Tokenization", "Files", argumentParser,
       ],
       swiftSettings: strict),
 

@@ -1,3 +1,4 @@
+import FloatBaseline
 import KernelContract
 import PackedFormats
 import QuantKernels
@@ -7,11 +8,14 @@ final class Compute: Sendable {
   let library: KernelLibrary
   let vectors: VectorKernels
   let pool: ThreadPool
+  /// The f32 baseline, where the system has it; without it our own f32 kernels run.
+  let openBLAS: OpenBLAS?
 
   init(library: KernelLibrary, pool: ThreadPool) {
     self.library = library
     vectors = VectorKernels(library)
     self.pool = pool
+    openBLAS = try? OpenBLAS(for: library.instructionSet)
   }
 
   /// The names of the kernels that matrices of those formats run on, and of those that all do.

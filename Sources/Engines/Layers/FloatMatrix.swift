@@ -61,6 +61,14 @@ final class FloatMatrix: Sendable {
     compute: Compute
   ) {
     let base = unsafe baseAddress
+    if tokens > 1, format == .f32, let openBLAS = compute.openBLAS {
+      unsafe openBLAS.multiply(
+        weights: base.assumingMemoryBound(to: Float.self), rows: rows, columns: columns,
+        activations: input, activationStride: columns, tokens: tokens, output: output,
+        outputStride: rows
+      ) { count, body in compute.pool.runRanges(count) { range, _ in body(range) } }
+      return
+    }
     let vectors = compute.vectors
     compute.pool.runRanges(rows) { range, _ in
       // Rows of `columns` elements; the caller's output holds tokens × rows.
