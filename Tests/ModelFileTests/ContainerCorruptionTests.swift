@@ -34,15 +34,19 @@ import Testing
       try handle.write(contentsOf: Data([byte]))
     }
     for offset in good.indices {
-      let inPadding = storage == .stored && good[max(0, offset - 8)...min(offset + 8, good.count - 1)]
-        .allSatisfy { $0 == 0 }
+      let inPadding =
+        storage == .stored
+        && good[max(0, offset - 8)...min(offset + 8, good.count - 1)]
+          .allSatisfy { $0 == 0 }
       for bit in inPadding ? offset % 8..<offset % 8 + 1 : 0..<8 {
         try put(good[offset] ^ (1 << UInt8(bit)), at: offset)
         let fault = Self.fault(path)
         #expect(fault != nil, "bit \(bit) of byte \(offset)")
         #expect(fault.map { $0.file == path && !$0.reason.isEmpty } ?? true)
         // What can still be loaded is what was packed.
-        if let file = try? AFMWFile(opening: path), let loaded = try? file.loadAllTensors(threads: 1) {
+        if let file = try? AFMWFile(opening: path),
+          let loaded = try? file.loadAllTensors(threads: 1)
+        {
           #expect(loaded.map(SampleTensor.init) == tensors, "bit \(bit) of byte \(offset)")
         }
       }

@@ -58,11 +58,15 @@ struct Defect: Sendable, CustomTestStringConvertible {
     Defect("deep JSON", "section HEAD", "nests deeper") {
       $0.edit("HEAD") { $0 = Array(repeating: UInt8(ascii: "["), count: 100_000) }
     },
-    Defect("no JSON", "section HEAD", "not valid JSON") { $0.edit("HEAD") { $0 = Array("{".utf8) } },
+    Defect("no JSON", "section HEAD", "not valid JSON") {
+      $0.edit("HEAD") { $0 = Array("{".utf8) }
+    },
     Defect("no UTF-8", "section HEAD", "not valid UTF-8") {
       $0.edit("HEAD") { $0 = Array("{\"name\":\"".utf8) + [0xFF] + Array("\"}".utf8) }
     },
-    Defect("key missing", "section HEAD", "is missing") { $0.edit("HEAD") { $0 = Array("{}".utf8) } },
+    Defect("key missing", "section HEAD", "is missing") {
+      $0.edit("HEAD") { $0 = Array("{}".utf8) }
+    },
     Defect("wrong type", "section prov", "wrong type") {
       $0.edit("prov") { $0 = Array("{\"a\":[1]}".utf8) }
     },
@@ -158,8 +162,12 @@ struct Defect: Sendable, CustomTestStringConvertible {
   ]
 
   static let tokenizer: [Defect] = [
-    Defect("2^32 tokens", "section TOKN", "needs") { $0.edit("TOKN") { $0.set(0, 0xFFFF_FFFF, 4) } },
-    Defect("2^32 merges", "section TOKN", "needs") { $0.edit("TOKN") { $0.set(4, 0xFFFF_FFFF, 4) } },
+    Defect("2^32 tokens", "section TOKN", "needs") {
+      $0.edit("TOKN") { $0.set(0, 0xFFFF_FFFF, 4) }
+    },
+    Defect("2^32 merges", "section TOKN", "needs") {
+      $0.edit("TOKN") { $0.set(4, 0xFFFF_FFFF, 4) }
+    },
     Defect("begin token", "section TOKN", "begin token is 4 of 4") {
       $0.edit("TOKN") { $0.set(8, 4, 4) }
     },

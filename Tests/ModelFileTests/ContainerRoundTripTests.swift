@@ -50,7 +50,8 @@ import Tokenization
     try write(tensors, to: path, compression: compression, threads: 2, pieceByteCount: 100_000)
     let file = try AFMWFile(opening: path)
     #expect(try file.loadAllTensors(threads: 2).map(SampleTensor.init) == tensors)
-    #expect(try file.loadTensors([2, 0], threads: 1).map(SampleTensor.init) == [tensors[2], tensors[0]])
+    #expect(
+      try file.loadTensors([2, 0], threads: 1).map(SampleTensor.init) == [tensors[2], tensors[0]])
     try file.verify(threads: 2)
   }
 

@@ -141,7 +141,7 @@ func run(
   process.arguments = [program] + arguments
   let output = Pipe()
   let errors = FileManager.default.temporaryDirectory.appending(path: "err-\(UUID().uuidString)")
-  FileManager.default.createFile(atPath: errors.path, contents: nil)
+  try Data().write(to: errors)
   defer { try? FileManager.default.removeItem(at: errors) }
   process.standardOutput = output
   process.standardError = try FileHandle(forWritingTo: errors)

@@ -67,8 +67,10 @@ private struct SampleSource: ModelSource {
     for (index, tensor) in try file.loadAllTensors(threads: 2).enumerated() {
       let name = tensor.name
       let isEmbedding = name == "token_embd.weight" || name == "output.weight"
-      let isLinear = name.contains("ffn_") || name.contains("attn_") && name != "blk.0.attn_norm.weight"
-        && !name.hasSuffix("bias")
+      let isLinear =
+        name.contains("ffn_")
+        || name.contains("attn_") && name != "blk.0.attn_norm.weight"
+          && !name.hasSuffix("bias")
       #expect(tensor.format == (isEmbedding ? .s8c : isLinear ? format : .f32))
       // The report's error is that of the file's values against the source's.
       var found = [Float](repeating: 0, count: tensor.shape.elementCount)
