@@ -82,8 +82,15 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    .executableTarget(
+      name: "kernel-selftest",
+      dependencies: ["QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels"],
+      swiftSettings: strict),
+
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    tests("Kernels", ["KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
+    tests("QuantKernels", ["KernelContract", "KernelReference", "CPlatform"]),
   ],
   swiftLanguageModes: [.v6]
 )
