@@ -87,12 +87,19 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    .executableTarget(
+      name: "kernel-selftest",
+      dependencies: ["QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels"],
+      swiftSettings: strict),
+
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("PackedFormats", ["TensorCore"]),
     tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
     tests("TraceCore"),
     tests("TraceExport", ["TraceCore", "TensorCore"]),
+    tests("Kernels", ["KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
+    tests("QuantKernels", ["KernelContract", "KernelReference", "CPlatform"]),
   ],
   swiftLanguageModes: [.v6]
 )
