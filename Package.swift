@@ -84,7 +84,15 @@ let package = Package(
       swiftSettings: strict),
 
     // Tests.
+    .executableTarget(
+      name: "kernel-selftest",
+      dependencies: [
+        "QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats",
+      ],
+      swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    tests("Kernels", ["KernelReference", "KernelContract"]),
+    tests("FloatBaseline", ["KernelReference", "KernelContract"]),
   ],
   swiftLanguageModes: [.v6]
 )
