@@ -89,7 +89,9 @@ let package = Package(
 
     .executableTarget(
       name: "kernel-selftest",
-      dependencies: ["QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels"],
+      dependencies: [
+        "QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats",
+      ],
       swiftSettings: strict),
 
     // Tests.
@@ -100,6 +102,7 @@ let package = Package(
     tests("TraceExport", ["TraceCore", "TensorCore"]),
     tests("Kernels", ["KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
     tests("QuantKernels", ["KernelContract", "KernelReference", "CPlatform"]),
+    tests("FloatBaseline", ["KernelReference", "KernelContract"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -4,9 +4,9 @@ import PackedFormats
 
 // Pointers given to kernels are those of GuardedMemory that lives to the end of the function.
 extension FloatKernelCheck {
-  package static func failures(
+  package static func check(
     _ kernel: KernelEntry<ConversionFunction>, seed: UInt64
-  ) -> [String] {
+  ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     let special: [Float] = [0, -0.0, .infinity, -.infinity, .nan, 65519, 65520, 6e-8, 2e-8, 1e-3]
     for count in counts {
@@ -38,7 +38,7 @@ extension FloatKernelCheck {
       default: unsafe check.expectSameCodes(kernel, count)
       }
     }
-    return check.failures
+    return check
   }
 
   private mutating func expectSameCodes(_ kernel: KernelEntry<ConversionFunction>, _ count: Int) {
@@ -60,7 +60,9 @@ extension FloatKernelCheck {
     }
   }
 
-  package static func failures(_ kernel: KernelEntry<RotationFunction>, seed: UInt64) -> [String] {
+  package static func check(_ kernel: KernelEntry<RotationFunction>, seed: UInt64)
+    -> FloatKernelCheck
+  {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     for pairs in [1, 3, 4, 7, 8, 9, 15, 16, 17, 32, 40, 64] {
       for (heads, spare) in [(1, 0), (3, 0), (2, 5)] {
@@ -83,17 +85,18 @@ extension FloatKernelCheck {
         check.expect(values.isIntact, "pairs \(pairs): wrote outside")
       }
     }
-    return check.failures
+    return check
   }
 
-  package static func failures(_ kernel: KernelEntry<PanelFunction>, seed: UInt64) -> [String] {
+  package static func check(_ kernel: KernelEntry<PanelFunction>, seed: UInt64) -> FloatKernelCheck
+  {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     for rows in [1, 2, 3, 4, 5, 7, 8, 11] {
       for columns in [1, 15, 16, 17, 31, 32, 48, 64, 80, 127] {
         for depth in [1, 5, 64] { unsafe check.expectPanel(kernel, rows, columns, depth) }
       }
     }
-    return check.failures
+    return check
   }
 
   private mutating func expectPanel(
@@ -145,16 +148,16 @@ extension FloatKernelCheck {
     withExtendedLifetime((left, right32, right16, right8)) {}
   }
 
-  package static func failures(
+  package static func check(
     _ kernel: KernelEntry<FloatProductFunction>, seed: UInt64
-  ) -> [String] {
+  ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     for (rows, tokens) in [(1, 1), (3, 1), (4, 2), (5, 3), (9, 4), (8, 5)] {
       for columns in [1, 15, 16, 17, 33, 100, 576] {
         unsafe check.expectProduct(kernel, rows, tokens, columns)
       }
     }
-    return check.failures
+    return check
   }
 
   private mutating func expectProduct(

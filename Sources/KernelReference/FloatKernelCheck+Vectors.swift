@@ -3,7 +3,7 @@ import KernelContract
 
 // Pointers given to kernels are those of GuardedMemory that lives to the end of the function.
 extension FloatKernelCheck {
-  package static func failures(_ kernel: KernelEntry<NormFunction>, seed: UInt64) -> [String] {
+  package static func check(_ kernel: KernelEntry<NormFunction>, seed: UInt64) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     for count in counts {
       for factor: Float in [1, 1e-12, 1e12, .nan] {
@@ -26,15 +26,15 @@ extension FloatKernelCheck {
           bits(input.values) == bits(output.values), "count \(count): in place differs")
       }
     }
-    return check.failures
+    return check
   }
 
-  package static func failures(
+  package static func check(
     _ kernel: KernelEntry<ElementwiseFunction>, seed: UInt64
-  ) -> [String] {
+  ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     let special: [Float] = [
-      0, -0.0, .nan, .infinity, -.infinity, 88, -87, -88.5, -104, 1e30, -1e30, 1e-40, 20, -20, 1,
+      0, -0.0, .nan, .infinity, -.infinity, 88, -87, -88.5, -104, 1e30, -1e30, 0x1p-130, 20, -20, 1,
       -1,
     ]
     for count in counts {
@@ -61,12 +61,12 @@ extension FloatKernelCheck {
         check.expect(output.isIntact, "count \(count): wrote outside")
       }
     }
-    return check.failures
+    return check
   }
 
-  package static func failuresOfScaling(
+  package static func checkScaling(
     _ kernel: KernelEntry<ScalingFunction>, seed: UInt64
-  ) -> [String] {
+  ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     for count in counts {
       let x = check.numbers(count)
@@ -76,12 +76,12 @@ extension FloatKernelCheck {
       check.expect(values.values, near: x.map { Double($0 * -0.37) }, "count \(count)") { _ in 0 }
       check.expect(values.isIntact, "count \(count): wrote outside")
     }
-    return check.failures
+    return check
   }
 
-  package static func failuresOfSoftmax(
+  package static func checkSoftmax(
     _ kernel: KernelEntry<SoftmaxFunction>, seed: UInt64
-  ) -> [String] {
+  ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     func run(_ x: [Float], _ factor: Float) -> [Float] {
       let values = GuardedMemory(x)
@@ -112,10 +112,11 @@ extension FloatKernelCheck {
         check.expect(got.allSatisfy(\.isNaN), "count \(count): \(broken) gives a plausible row")
       }
     }
-    return check.failures
+    return check
   }
 
-  package static func failures(_ kernel: KernelEntry<SearchFunction>, seed: UInt64) -> [String] {
+  package static func check(_ kernel: KernelEntry<SearchFunction>, seed: UInt64) -> FloatKernelCheck
+  {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     func expectSame(_ x: [Float]) {
       let values = GuardedMemory(x)
@@ -138,7 +139,7 @@ extension FloatKernelCheck {
       }
       expectSame([Float](repeating: -.infinity, count: count))
     }
-    return check.failures
+    return check
   }
 
   static func bits(_ values: [Float]) -> [UInt32] { values.map(\.bitPattern) }

@@ -48,6 +48,7 @@ struct SelfTest {
     }
     checkProducts()
     checkQuantizations()
+    checkFloats()
     checkSelection()
     return failed ? 1 : 0
   }
