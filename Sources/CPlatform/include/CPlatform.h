@@ -1,1 +1,43 @@
+/// What the thread pool and probes need from Linux and from C's atomics: futexes, affinity, pause.
 #pragma once
+
+#include <stdint.h>
+
+/// Sleeps while *word equals expected; returns on a wake, a signal, or where it differs already.
+void cp_futex_wait(uint32_t *_Nonnull word, uint32_t expected);
+
+/// Wakes up to count sleepers on word.
+void cp_futex_wake(uint32_t *_Nonnull word, int32_t count);
+
+/// The number of CPUs this process may run on, at least 1.
+int32_t cp_available_core_count(void);
+
+/// Pins the calling thread to the index-th CPU (modulo their number) that the process may run on;
+/// 0, or an errno where the system refuses.
+int32_t cp_pin_to_core(int32_t index);
+
+/// Tells the CPU that this thread is spinning.
+static inline void cp_pause(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static inline uint32_t cp_load_acquire(const uint32_t *_Nonnull word) {
+  return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static inline uint32_t cp_load(const uint32_t *_Nonnull word) {
+  return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+static inline void cp_store(uint32_t *_Nonnull word, uint32_t value) {
+  __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+/// Adds and returns the value before.
+static inline uint32_t cp_fetch_add(uint32_t *_Nonnull word, uint32_t value) {
+  return __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
+}

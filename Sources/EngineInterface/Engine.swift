@@ -1,0 +1,187 @@
+import TensorCore
+import TraceCore
+
+/// A loaded model as a benchmark or a tier sees it: its facts, its text codec, and sessions.
+///
+/// Safe to use from several threads; each session belongs to one.
+package protocol Engine: AnyObject, Sendable {
+  /// What the model is and what it costs.
+  var facts: EngineFacts { get }
+
+  /// Token ids of a text. Special tokens that stand in it are recognised unless told otherwise;
+  /// none is added.
+  func encode(_ text: String, recognizingSpecialTokens: Bool) throws -> [Int32]
+
+  /// The text of token ids; control tokens are left out.
+  func decode(_ tokens: [Int32]) throws -> String
+
+  /// Messages in the model's own chat template.
+  func render(_ messages: [Message], addsGenerationPrompt: Bool) throws -> String
+
+  /// A fresh timeline. Throws where its cache does not fit the options' budget.
+  func makeSession(_ options: SessionOptions) throws -> any Session
+}
+
+/// One mutable token timeline that owns its KV cache. Used by one thread at a time.
+package protocol Session: AnyObject {
+  /// Positions in the cache.
+  var positionCount: Int { get }
+  /// Positions it can hold.
+  var contextLimit: Int { get }
+  /// Cache bytes now.
+  var cacheUsage: SessionCacheUsage { get }
+
+  /// Runs tokens through the model in batches and appends them to the cache; afterwards the logits
+  /// are those after the last one. Throws `EngineError.contextExceeded`, with limit and need and
+  /// before anything is overwritten, where they do not fit. `tokens` is not empty.
+  func prefill(_ tokens: ArraySlice<Int32>) throws(EngineError)
+
+  /// Like `prefill`, handing out the logits after every position.
+  func prefill(
+    _ tokens: ArraySlice<Int32>, visitingLogits visit: (_ position: Int, _ logits: Span<Float>) -> Void
+  ) throws(EngineError)
+
+  /// Runs one token; afterwards the logits are those after it.
+  func decode(_ token: Int32) throws(EngineError)
+
+  /// Chooses a token from the present logits by the sampler's rule and state.
+  func sample(using sampler: inout Sampler) throws(EngineError) -> Int32
+
+  /// Whether spans below the token (layers and their halves) are recorded too.
+  var recordsDetail: Bool { get set }
+
+  /// Forgets the positions from `position` on; the logits are undefined until the next token.
+  func truncate(to position: Int)
+}
+
+/// What a loaded model is.
+package struct EngineFacts: Sendable {
+  /// The model's own name.
+  package var modelName: String
+  /// The graph and the stored formats, such as `llama s8c`.
+  package var modelType: String
+  /// Parameters, counted from the tensors' shapes.
+  package var parameterCount: Int
+  /// Bytes of the packed file.
+  package var fileByteCount: Int
+  /// Bytes of the weights at run time, scales and layout padding included.
+  package var weightByteCount: Int
+  /// Weight bytes that must be read to decode one token.
+  package var decodeWeightByteCount: Int
+  /// Positions the model was trained for.
+  package var trainedContextLength: Int
+  /// Entries of the vocabulary.
+  package var vocabularyCount: Int
+  /// Tokens that end a response.
+  package var stopTokens: Set<Int32>
+  /// The selected instruction set's name.
+  package var instructionSet: String
+  /// The names of the kernels that run.
+  package var kernelNames: [String]
+  /// Threads of the pool.
+  package var threadCount: Int
+
+  package init(
+    modelName: String, modelType: String, parameterCount: Int, fileByteCount: Int,
+    weightByteCount: Int, decodeWeightByteCount: Int, trainedContextLength: Int,
+    vocabularyCount: Int, stopTokens: Set<Int32>, instructionSet: String, kernelNames: [String],
+    threadCount: Int
+  ) {
+    self.modelName = modelName
+    self.modelType = modelType
+    self.parameterCount = parameterCount
+    self.fileByteCount = fileByteCount
+    self.weightByteCount = weightByteCount
+    self.decodeWeightByteCount = decodeWeightByteCount
+    self.trainedContextLength = trainedContextLength
+    self.vocabularyCount = vocabularyCount
+    self.stopTokens = stopTokens
+    self.instructionSet = instructionSet
+    self.kernelNames = kernelNames
+    self.threadCount = threadCount
+  }
+}
+
+/// One message of a conversation, for a chat template.
+package struct Message: Hashable, Sendable {
+  package var role: Role
+  package var content: String
+
+  /// Who speaks.
+  package enum Role: String, Hashable, Sendable {
+    case system, user, assistant
+  }
+
+  package init(role: Role, content: String) {
+    self.role = role
+    self.content = content
+  }
+}
+
+/// How a session is set up.
+package struct SessionOptions {
+  /// Positions the cache can hold.
+  package var contextLimit: Int
+  /// How keys are stored: `f32`, `f16` or `s8`.
+  package var keyElement: String
+  /// How values are stored.
+  package var valueElement: String
+  /// Tokens a prefill batch runs together.
+  package var batchTokens: Int
+  /// Where what happens is recorded; nothing is, unless given.
+  package var trace: TraceWriter
+
+  package init(
+    contextLimit: Int, keyElement: String = "f16", valueElement: String = "f16",
+    batchTokens: Int = 512, trace: TraceWriter = .discarding()
+  ) {
+    self.contextLimit = contextLimit
+    self.keyElement = keyElement
+    self.valueElement = valueElement
+    self.batchTokens = batchTokens
+    self.trace = trace
+  }
+}
+
+/// Cache memory of one session, in bytes.
+package struct SessionCacheUsage: Hashable, Sendable {
+  /// Whole pages held.
+  package var allocated: Int
+  /// Stored positions with their scales.
+  package var used: Int
+  /// Positions × bytes a position, scales apart.
+  package var ideal: Int
+
+  package init(allocated: Int, used: Int, ideal: Int) {
+    self.allocated = allocated
+    self.used = used
+    self.ideal = ideal
+  }
+}
+
+/// What a session refuses; the session stays as it was and usable.
+package enum EngineError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// More positions than the context holds.
+  case contextExceeded(limit: Int, need: Int)
+  /// The cache's budget has no page left.
+  case cacheFull(reason: String)
+  /// A token id outside the vocabulary.
+  case unknownToken(Int32, vocabularyCount: Int)
+  /// The logits are not numbers, so no token can be chosen.
+  case logitsNotFinite(position: Int)
+  /// An option that this engine does not have.
+  case unsupported(String)
+
+  package var description: String {
+    switch self {
+    case .contextExceeded(let limit, let need):
+      "context exceeded: the limit is \(limit) positions, \(need) needed"
+    case .cacheFull(let reason): reason
+    case .unknownToken(let token, let count):
+      "token \(token) is outside the vocabulary of \(count)"
+    case .logitsNotFinite(let position):
+      "the logits after position \(position) are not finite"
+    case .unsupported(let what): what
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import CKernels
+
+/// A packed product: y = W · x for the rows and tokens that its arguments name.
+///
+/// **Formula.** With codes c, int8 activations x, token scale a and, per channel, scale s:
+///
+/// - s8c: y[t][r] = (f32(Σ c·x) · s[r]) · a[t]
+/// - u2c: y[t][r] = (f32(2·Σ c·x − 3·Σ x) · s[r]) · (0.5 · a[t])
+///
+/// and per group g, ascending, all in f32, every operation rounded to nearest even:
+///
+/// - u2g64: z ← z + s[r,g] · (f32(Σ c·x) − 1.5·Σ x), sums over the group's 64 columns
+/// - u4g32: z ← z + (s[r,g] · f32(Σ c·x) + m[r,g] · f32(Σ x)), over its 32 columns
+/// - y[t][r] = z · a[t]
+///
+/// where z begins at +0. The product of minimum and sum and the difference in u2g64 are exact, so
+/// that a kernel may fuse them, and nothing else, into one operation.
+///
+/// **Exactness.** Integer sums are exact (at most 131,072 columns), and with the order above so is
+/// everything: every kernel gives the bits of the reference. A token whose scale is NaN gives NaN
+/// in all of its outputs.
+///
+/// **Shapes.** Activations [tokens][chunkCount · 64], zero after the last column; output
+/// [tokens][rows], of which only the tiles' rows are written. Scratch (GEMM only) has
+/// `PackedProductScratch.byteCount(columns:)` bytes, 64-byte aligned.
+///
+/// **Aliasing and alignment.** Nothing may overlap. Codes are 64-byte aligned; all else has its
+/// element's alignment. Nothing is allocated and no memory outside the shapes is read or written,
+/// prefetches apart.
+@safe package struct PackedProductFunction: Sendable {
+  private let body: @Sendable (UnsafePointer<CKProduct>) -> Void
+
+  @unsafe package init(_ body: @escaping @Sendable (UnsafePointer<CKProduct>) -> Void) {
+    unsafe self.body = unsafe body
+  }
+
+  /// Runs the kernel on memory that the caller vouches for.
+  @unsafe package func callAsFunction(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe body(arguments)
+  }
+}
+
+/// Activations to int8 with a scale per token.
+///
+/// **Formula.** With m the largest magnitude of a token: scale a = m / 127,
+/// x = roundToNearestEven(v · (127 / m)) in f32, and sums of x over the token and over each 32
+/// columns. Columns after the last up to a multiple of 64 become zero.
+///
+/// **Exceptions.** Where m < 2^-110 (zero included), x = 0 and a = 0. Where the token has a NaN or
+/// an infinity, x = 0 and a = NaN, so that every product of it is NaN and never a plausible number.
+///
+/// **Exactness.** All levels give the same bits.
+///
+/// **Aliasing and alignment.** Input and outputs do not overlap; element alignment is enough.
+@safe package struct QuantizationFunction: Sendable {
+  private let body: @Sendable (UnsafePointer<CKQuantization>) -> Void
+
+  @unsafe package init(_ body: @escaping @Sendable (UnsafePointer<CKQuantization>) -> Void) {
+    unsafe self.body = unsafe body
+  }
+
+  /// Runs the kernel on memory that the caller vouches for.
+  @unsafe package func callAsFunction(_ arguments: UnsafePointer<CKQuantization>) {
+    unsafe body(arguments)
+  }
+}
+
+/// The working memory that a GEMM kernel needs on each thread.
+package enum PackedProductScratch {
+  /// Bytes for a panel of rows unpacked over all columns, and for the accumulators of a tile.
+  package static func byteCount(columns: Int) -> Int {
+    Int(CK_ACCUMULATOR_BYTES) + (columns + 63) / 64 * 64 * Int(CK_PANEL_ROWS)
+  }
+}

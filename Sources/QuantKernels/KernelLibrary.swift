@@ -1,0 +1,104 @@
+import KernelContract
+import Kernels
+import PackedFormats
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The kernels of one instruction set, chosen once.
+@safe public final class KernelLibrary: Sendable {
+  /// The level that was forced, or the best this CPU has.
+  public let instructionSet: InstructionSet
+
+  /// What the CPU has beside the level.
+  public let features: CPUFeatures
+
+  /// The names of all chosen kernels, in the registry's order.
+  public let selectedKernelNames: [String]
+
+  package let quantization: QuantizationFunction
+  private let gemv: ProductSelection
+  private let gemm: ProductSelection
+
+  /// Chooses the kernels of a level, or of the best one this CPU has.
+  ///
+  /// - Throws: `SelectionError.unavailable` where the CPU lacks what the level requires.
+  public init(forcing level: InstructionSet? = nil) throws(SelectionError) {
+    let features = CPUFeatures.detect()
+    let available = InstructionSet.available(on: features)
+    let instructionSet = level ?? available.max() ?? .portable
+    guard available.contains(instructionSet) else {
+      throw .unavailable(instructionSet, available: available)
+    }
+    self.features = features
+    self.instructionSet = instructionSet
+    var names: [String] = []
+    quantization = Self.choose(
+      from: KernelRegistry.quantizations, .quantize, nil, instructionSet, features, &names)
+    gemv = ProductSelection(.gemv, instructionSet, features, &names)
+    gemm = ProductSelection(.gemm, instructionSet, features, &names)
+    selectedKernelNames = names
+  }
+
+  /// The preferred kernel of a list, whose name is added.
+  fileprivate static func choose<Function>(
+    from list: [KernelEntry<Function>], _ operation: KernelOperation, _ weights: WeightFormat?,
+    _ level: InstructionSet, _ features: CPUFeatures, _ names: inout [String]
+  ) -> Function {
+    guard let entry = list.selected(operation, weights, at: level, on: features) else {
+      preconditionFailure("\(operation) has no portable kernel")
+    }
+    names.append(entry.name)
+    return entry.function
+  }
+
+  package func product(_ operation: KernelOperation, _ format: WeightFormat)
+    -> PackedProductFunction
+  {
+    operation == .gemv ? gemv[format] : gemm[format]
+  }
+
+  /// The level that the environment variable `AFM_ISA` names, or the best one without it.
+  ///
+  /// - Throws: `SelectionError`, for a name that does not exist and a level that the CPU lacks.
+  public static func fromEnvironment() throws(SelectionError) -> KernelLibrary {
+    // getenv's string stays valid: nothing in this process changes its environment.
+    guard let value = unsafe getenv("AFM_ISA") else { return try KernelLibrary() }
+    let name = unsafe String(cString: value)
+    if name.isEmpty { return try KernelLibrary() }
+    guard let level = InstructionSet(rawValue: name) else { throw .unknownName(name) }
+    return try KernelLibrary(forcing: level)
+  }
+}
+
+/// The chosen kernels of one operation, a format each.
+@safe private struct ProductSelection: Sendable {
+  private let s8c, u4g32, u2c, u2g64: PackedProductFunction
+
+  init(
+    _ operation: KernelOperation, _ level: InstructionSet, _ features: CPUFeatures,
+    _ names: inout [String]
+  ) {
+    func choose(_ format: WeightFormat) -> PackedProductFunction {
+      KernelLibrary.choose(
+        from: KernelRegistry.packedProducts, operation, format, level, features, &names)
+    }
+    s8c = choose(.s8c)
+    u4g32 = choose(.u4g32)
+    u2c = choose(.u2c)
+    u2g64 = choose(.u2g64)
+  }
+
+  subscript(format: WeightFormat) -> PackedProductFunction {
+    switch format {
+    case .s8c: s8c
+    case .u4g32: u4g32
+    case .u2c: u2c
+    case .u2g64: u2g64
+    case .f32, .f16: preconditionFailure("\(format.name) is no packed format")
+    }
+  }
+}
