@@ -98,6 +98,7 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("PackedFormats", ["TensorCore"]),
     tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
+    tests("Tokenization"),
     tests("TraceCore"),
     tests("TraceExport", ["TraceCore", "TensorCore"]),
     tests("Kernels", ["KernelContract", "KernelReference", "QuantKernels", "CKernels"]),

@@ -111,8 +111,8 @@ extension BPETokenizer {
 
   /// The ids of bytes that should be UTF-8; what is not becomes U+FFFD.
   ///
-  /// With `recognizingSpecialTokens`, control and user-defined tokens written out in the text become
-  /// their ids: right for a rendered chat template, wrong for text that someone else wrote.
+  /// With `recognizingSpecialTokens`, control and user-defined tokens written out in the text
+  /// become their ids: right for a rendered chat template, wrong for text that someone else wrote.
   package func encode(_ bytes: [UInt8], recognizingSpecialTokens: Bool = true) -> [Int32] {
     let bytes = UTF8Text.repaired(bytes)
     var merger = BPEMerger(merges)

@@ -1,7 +1,7 @@
 /// Bytes as UTF-8: finding out whether they are, and repairing them where they are not.
 ///
-/// A fault is replaced as Python's `decode("utf-8", "replace")` and the WHATWG do it: one U+FFFD for
-/// every maximal part of a sequence that could have become a scalar, and for every other stray byte.
+/// A fault is replaced as Python's `decode("utf-8", "replace")` and the WHATWG do it: one U+FFFD
+/// for every maximal part of a sequence that could have become a scalar, and for every other byte.
 package enum UTF8Text {
   /// What stands at an offset of some bytes.
   enum Element: Equatable {

@@ -1,6 +1,6 @@
 """What PyPI `jinja2`, set up as chat templates expect, renders: an oracle of TokenizationTests.
 
-Reads {"cases": [{"template": TEXT, "variables": {...}}, ...]} from the file named first; writes
+Reads {"cases": [{"template": TEXT, "variables": JSON TEXT}, ...]} from the file named first; writes
 {"results": [{"text": TEXT} or {"error": CLASS}, ...]} to the file named second.
 """
 
@@ -48,7 +48,8 @@ def environment():
 
 def render(case):
     try:
-        return {"text": environment().from_string(case["template"]).render(**case["variables"])}
+        variables = json.loads(case["variables"])
+        return {"text": environment().from_string(case["template"]).render(**variables)}
     except Exception as error:
         return {"error": type(error).__name__}
 

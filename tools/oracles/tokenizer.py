@@ -47,10 +47,11 @@ def describe(path):
     get = lambda key: fields[key].contents() if key in fields else None
     tokens = get("tokenizer.ggml.tokens")
     ids = {token: index for index, token in enumerate(tokens)}
+    merges = [merge.split(" ") for merge in get("tokenizer.ggml.merges")]
     return {
         "tokens": tokens,
         "kinds": get("tokenizer.ggml.token_type"),
-        "merges": [[ids[side] for side in merge.split(" ")] for merge in get("tokenizer.ggml.merges")],
+        "merges": [[ids[left], ids[right]] for left, right in merges],
         "pre": get("tokenizer.ggml.pre"),
         "begin": get("tokenizer.ggml.bos_token_id"),
         "end": get("tokenizer.ggml.eos_token_id"),

@@ -21,8 +21,8 @@ package struct ChatMessage: Sendable {
 
 /// A model's chat template: the part of Jinja that such templates use, interpreted.
 ///
-/// Statements: `for` with `if` and `else`, `if`, `set` (names, namespace attributes, blocks), `macro`,
-/// `break`, `continue`, `generation`, `raw`. Values, operators, slices, filters, tests and methods
+/// Statements: `for` with `if` and `else`, `if`, `set` (names, namespace attributes, blocks),
+/// `macro`, `break`, `continue`, `generation`, `raw`. Values, operators, slices, filters, tests and methods
 /// mean what they mean in Python. Rendering is deterministic: no template sees a clock.
 ///
 /// A template is someone else's program: steps, output and nesting are bounded, and whatever is

@@ -16,8 +16,8 @@ enum TemplateToken: Equatable {
 
 /// Cuts a template into tokens, with Jinja's whitespace control.
 ///
-/// As chat templates expect: the first line break after a statement or comment is dropped, and so is
-/// the indentation before one; a `-` inside a tag strips all white space on its side, and a `+`
+/// As chat templates expect: the first line break after a statement or comment is dropped, and so
+/// is the indentation before one; a `-` inside a tag strips all white space on its side, and a `+`
 /// turns the two rules off.
 struct TemplateLexer {
   private let source: [UInt8]

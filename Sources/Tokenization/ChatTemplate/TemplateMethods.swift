@@ -23,11 +23,10 @@ enum TemplateText {
     var words: [String] = []
     var rest = text.unicodeScalars.drop(while: isSpace)
     while !rest.isEmpty {
-      let word = words.count < maximumCuts ? rest.prefix { !isSpace($0) } : rest
-      let isRest = words.count >= maximumCuts
-      let piece = String(String.UnicodeScalarView(word))
-      words.append(isRest ? stripped(piece, left: false) : piece)
-      rest = isRest ? rest[rest.endIndex...] : rest[word.endIndex...].drop(while: isSpace)
+      let isLast = words.count >= maximumCuts
+      let word = isLast ? rest : rest.prefix { !isSpace($0) }
+      words.append(String(String.UnicodeScalarView(word)))
+      rest = rest[word.endIndex...].drop(while: isSpace)
     }
     return words
   }

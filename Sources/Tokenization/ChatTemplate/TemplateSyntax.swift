@@ -25,7 +25,7 @@ struct TemplateExpression: Sendable {
 
   let kind: Kind
   let line: Int
-  /// The height of the tree, which the parser limits so that evaluating it cannot exhaust the stack.
+  /// The height of the tree; the parser limits it, so that evaluating cannot exhaust the stack.
   let height: Int
 }
 
