@@ -86,7 +86,8 @@ let package = Package(
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     // tests("PackedFormats", ["TensorCore"]),
-    // tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
+    tests("Files"),
+    tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
   ],
   swiftLanguageModes: [.v6]
 )
