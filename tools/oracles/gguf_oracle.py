@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What PyPI `gguf` says about GGUF files, for the tests of Sources/ModelFile/GGUF.
 
-  gguf_oracle.py sums FILE            one line a tensor: name, type, dimensions (outermost first),
-                                      weighted sum of the bits of its float32 values
-  gguf_oracle.py tokenizer FILE       the tokenizer.* keys as JSON
+  gguf_oracle.py report FILE          JSON: "tensors", a line each of name, type, dimensions
+                                      (outermost first) and weighted sum of the bits of its float32
+                                      values; "tokenizer", the tokenizer.* keys
   gguf_oracle.py types OUT.gguf [OUT.f32]
                                       writes a file with a tensor of every supported type (seeded
                                       random units), and its values one tensor after another
@@ -38,21 +38,21 @@ def weighted_sum(floats):
     for start in range(0, len(bits), 1 << 20):
         part = bits[start:start + (1 << 20)].astype(np.uint64)
         index = np.arange(start, start + len(part), dtype=np.uint64)
-        weight = (index * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x632BE59BD9B4E019)) | np.uint64(1)
-        total += int((part * weight).sum(dtype=np.uint64))
+        weight = index * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x632BE59BD9B4E019)
+        total += int((part * (weight | np.uint64(1))).sum(dtype=np.uint64))
     return total % 2**64
 
 
-def sums(path):
-    for tensor in GGUFReader(path).tensors:
+def report(path):
+    reader = GGUFReader(path)
+    lines = []
+    for tensor in reader.tensors:
         shape = "x".join(str(int(d)) for d in reversed(tensor.shape))
-        print(tensor.name, tensor.tensor_type.name, shape, weighted_sum(values(tensor)))
-
-
-def tokenizer(path):
-    fields = GGUFReader(path).fields
-    wanted = {key: field.contents() for key, field in fields.items() if key.startswith("tokenizer.")}
-    json.dump(wanted, sys.stdout)
+        total = weighted_sum(values(tensor))
+        lines.append(f"{tensor.name} {tensor.tensor_type.name} {shape} {total}")
+    tokenizer = {key: field.contents() for key, field in reader.fields.items()
+                 if key.startswith("tokenizer.")}
+    json.dump({"tensors": lines, "tokenizer": tokenizer}, sys.stdout)
 
 
 def random_units(name, rows, columns, generator):
@@ -67,9 +67,10 @@ def random_units(name, rows, columns, generator):
         return quantize(floats, GGMLQuantizationType.BF16).view(np.uint8).reshape(rows, columns * 2)
     units = generator.integers(0, 256, (rows, columns // elements, size), dtype=np.uint8)
     for offset in HALVES[name]:
-        scales = generator.standard_normal(units.shape[:2]) * 10.0 ** generator.integers(-9, 4, units.shape[:2])
+        shape = units.shape[:2]
+        scales = generator.standard_normal(shape) * 10.0 ** generator.integers(-9, 4, shape)
         scales[-1, 0] = 0.0 if rows > 2 else scales[-1, 0]
-        units[..., offset:offset + 2] = scales.astype("<f2").reshape(*units.shape[:2], 1).view(np.uint8)
+        units[..., offset:offset + 2] = scales.astype("<f2").reshape(*shape, 1).view(np.uint8)
     return units.reshape(rows, -1)
 
 
@@ -117,7 +118,8 @@ def model(path, architecture, bias, tied):
     writer.add_array("test.nested", [[1, 2], [3]])
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("qwen2")
-    tokens = ["<|end|>", "a", "b", "c", "\u0120", "ab", "abc", "\u0120a", "\u00e9", "e\u0301", "d", "dd"]
+    tokens = ["<|end|>", "a", "b", "c", "\u0120", "ab", "abc", "\u0120a", "\u00e9", "e\u0301", "d",
+              "dd"]
     writer.add_token_list(tokens)
     writer.add_token_types([3] + [1] * 11)
     writer.add_token_merges(["a b", "ab c", "\u0120 a", "d d"])
@@ -142,8 +144,8 @@ def model(path, architecture, bias, tied):
         vector(prefix + "ffn_norm.weight", hidden)
         for name, rows, columns in [
                 ("attn_q", hidden, hidden), ("attn_k", keys, hidden), ("attn_v", keys, hidden),
-                ("attn_output", hidden, hidden), ("ffn_gate", wide, hidden), ("ffn_up", wide, hidden),
-                ("ffn_down", hidden, wide)]:
+                ("attn_output", hidden, hidden), ("ffn_gate", wide, hidden),
+                ("ffn_up", wide, hidden), ("ffn_down", hidden, wide)]:
             matrix(f"{prefix}{name}.weight", next(kinds), rows, columns)
             if bias and name in ("attn_q", "attn_k", "attn_v"):
                 vector(f"{prefix}{name}.bias", rows)
@@ -159,7 +161,7 @@ def models(directory):
 
 
 if __name__ == "__main__":
-    commands = {"sums": sums, "tokenizer": tokenizer, "types": types, "models": models}
+    commands = {"report": report, "types": types, "models": models}
     if len(sys.argv) < 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])
