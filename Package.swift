@@ -61,7 +61,8 @@ let package = Package(
 
     // Floor 3.
     module("Kernels", ["KernelContract", "CKernels"]),
-    module("KernelReference", ["KernelContract"]),
+    module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
+    module("FloatBaseline", ["KernelContract"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
 
     // Floor 4.
@@ -71,7 +72,10 @@ let package = Package(
     // Floor 5.
     module(
       "Engines",
-      ["QuantKernels", "ModelFile", "EngineInterface", "KVCache", "Tokenization", "TraceCore"]),
+      [
+        "QuantKernels", "FloatBaseline", "ModelFile", "EngineInterface", "KVCache", "Tokenization",
+        "TraceCore",
+      ]),
     module("Report", ["BenchCore"]),
 
     // Floor 6.
@@ -79,7 +83,14 @@ let package = Package(
       name: "afm-bench",
       dependencies: [
         "Engines", "Report", "BenchCore", "Tiers", "ModelFile", "TraceExport", "QuantKernels",
-        "Tokenization", argumentParser,
+        "Tokenization", "Files", argumentParser,
+      ],
+      swiftSettings: strict),
+
+    .executableTarget(
+      name: "kernel-selftest",
+      dependencies: [
+        "QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats",
       ],
       swiftSettings: strict),
 
@@ -88,6 +99,13 @@ let package = Package(
     // tests("PackedFormats", ["TensorCore"]),
     tests("Files"),
     tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
+    tests("PackedFormats", ["TensorCore"]),
+    tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
+    tests("TraceCore"),
+    tests("TraceExport", ["TraceCore", "TensorCore"]),
+    tests("Kernels", ["KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
+    tests("QuantKernels", ["KernelContract", "KernelReference", "CPlatform"]),
+    tests("FloatBaseline", ["KernelReference", "KernelContract"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -21,6 +21,8 @@ package struct Runner {
   /// Layers are recorded for the first tokens of a cell's first repetition: they repeat themselves,
   /// and a trace of every one would be a hundred times as large.
   static let detailTokens = 8
+  /// Events of one token with all its layers, for a hundred layers.
+  static let detailEventsPerToken = 640
 
   /// A runner that records on one track a tier.
   package init(engine: any Engine, configuration: RunnerConfiguration, recorder: TraceRecorder) {
@@ -157,6 +159,14 @@ package struct CellMeasurement: Sendable {
   package var failure: String?
 
   init(cell: RunCell) { self.cell = cell }
+
+  /// Events that its measured requests recorded, layers apart.
+  package var eventCount: Int {
+    samples.reduce(0) { $0 + Self.eventCount(tokens: $1.tokenTimes.count) }
+  }
+
+  /// A token has two span events and six counters; a request some forty of its own.
+  static func eventCount(tokens: Int) -> Int { 40 + 8 * tokens }
 
   mutating func add(_ sample: ServedRequest, isWarmup: Bool) {
     if isWarmup {

@@ -40,6 +40,8 @@ package struct RunnerConfiguration: Sendable {
   package var tests: [Test]
   package var tiers: [Tier]
   package var reasoningLevels: [ReasoningLevel]
+  /// The levels of fixed-length tests, where not the same.
+  package var fixedReasoningLevels: [ReasoningLevel]?
   package var keyElements = ["f16"]
   package var valueElements = ["f16"]
   package var repetitions = 5
@@ -98,8 +100,7 @@ extension RunnerConfiguration {
       for valueElement in valueElements {
         for tier in tiers {
           for test in tests {
-            let levels = test.generates ? reasoningLevels : [.none]
-            for level in levels where tier.reasoningLevels.contains(level) {
+            for level in levels(of: test) where tier.reasoningLevels.contains(level) {
               cells.append(
                 RunCell(
                   test: test, tier: tier, reasoning: level, keyElement: keyElement,
@@ -110,5 +111,35 @@ extension RunnerConfiguration {
       }
     }
     return cells
+  }
+
+  /// Whether nothing would be measured.
+  package var isEmpty: Bool { cells.isEmpty }
+
+  private func levels(of test: Test) -> [ReasoningLevel] {
+    guard test.generates else { return [.none] }
+    if case .fixed = test { return fixedReasoningLevels ?? reasoningLevels }
+    return reasoningLevels
+  }
+
+  /// An upper estimate of the events that one engine's run records on a track.
+  package var expectedEventCount: Int {
+    var count = 64
+    for cell in cells {
+      let turns: Int
+      var tokens = reasoningBudgets[cell.reasoning] ?? cell.reasoning.tokenBudget
+      switch cell.test {
+      case .fixed(let test):
+        turns = 1
+        tokens += test.generatedTokenCount + 1
+      case .chat(let maximum):
+        turns = conversation.prompts.count
+        tokens += maximum
+      }
+      let detail = (Runner.detailTokens + 8) * Runner.detailEventsPerToken
+      count += turns * (CellMeasurement.eventCount(tokens: tokens) * (repetitions + warmups) + detail)
+    }
+    // The writer drops details from three quarters on.
+    return min(max(count + count / 2, 1 << 12), 1 << 20)
   }
 }

@@ -29,8 +29,8 @@ package enum EngineLoader {
     -> any Engine
   {
     let library = try library(options.instructionSet)
-    let pool = try options.threads.map { try ThreadPool(threadCount: $0) } ?? ThreadPool()
-    let compute = try Compute(library: library, pool: pool)
+    let pool = ThreadPool(threadCount: options.threads)
+    let compute = Compute(library: library, pool: pool)
     switch try ModelPath.open(path) {
     case .container(let file):
       return try engine(
@@ -74,22 +74,26 @@ package enum ModelPath {
 
   /// Opens the header of either kind; tensor bytes stay untouched.
   package static func open(_ path: String) throws(InputError) -> ModelPath {
-    let file: InputFile
-    var magic = [UInt8](repeating: 0, count: 4)
-    do throws(FileError) {
-      file = try InputFile(opening: path)
-      if file.byteCount >= 4 {
-        var span = magic.mutableSpan
-        var bytes = span.mutableBytes
-        try file.read(at: 0, into: &bytes)
-      }
-    } catch {
+    let beginning: (bytes: [UInt8], byteCount: Int)
+    do throws(FileError) { beginning = try firstBytes(of: path) } catch {
       throw InputError(file: path, reason: error.summary)
     }
-    if magic == Array("GGUF".utf8) {
-      return .gguf(try GGUFModel(path: path), byteCount: file.byteCount)
+    if beginning.bytes == Array("GGUF".utf8) {
+      return .gguf(try GGUFModel(path: path), byteCount: beginning.byteCount)
     }
     return .container(try AFMWFile(opening: path))
+  }
+
+  /// A file's first four bytes, or fewer where it has fewer, and its byte count.
+  private static func firstBytes(
+    of path: String
+  ) throws(FileError) -> (bytes: [UInt8], byteCount: Int) {
+    let file = try InputFile(opening: path)
+    var bytes = [UInt8](repeating: 0, count: min(4, file.byteCount))
+    var span = bytes.mutableSpan
+    var raw = span.mutableBytes
+    try file.read(at: 0, into: &raw)
+    return (bytes, file.byteCount)
   }
 
   package var tokenizer: TokenizerDescription? {

@@ -10,7 +10,8 @@ protocol QuantizationPrimitives {
   static func largest(_ m: Magnitudes) -> Int32
   /// Values times factor, to nearest even, to int8; returns their sum.
   static func quantize(
-    _ values: UnsafeRawPointer, factor: Float, to codes: UnsafeMutableRawPointer) -> Int32
+    _ values: UnsafeRawPointer, factor: Float, to codes: UnsafeMutableRawPointer
+  ) -> Int32
 }
 
 // Pointers: the arguments describe all tokens as the contract says. Whole groups of 32 are read in
@@ -24,14 +25,13 @@ func quantize<P: QuantizationPrimitives>(
   let a = unsafe arguments.pointee
   let wholeCount = unsafe a.columnCount / 32
   let restCount = unsafe a.columnCount &- wholeCount &* 32
-  var rest = InlineArray<32, Float>(repeating: 0)
+  var rest = Halves(low: SIMD16<Float>.zero, high: SIMD16<Float>.zero)
   var token = unsafe a.tokenBegin
   while unsafe token < a.tokenEnd {
     let input = unsafe a.input + token &* a.inputStride
-    var i = 0
-    while i < restCount {
-      unsafe rest[unchecked: i] = input[wholeCount &* 32 &+ i]
-      i &+= 1
+    unsafe withUnsafeMutableBytes(of: &rest) { bytes in
+      guard let to = bytes.baseAddress else { return }
+      unsafe copyFloats(restCount, from: input + wholeCount &* 32, to: to)
     }
     var magnitudes = P.zeroMagnitudes
     var group = 0

@@ -61,6 +61,14 @@ public final class Activations: @unchecked Sendable {
   package var chunkCount: Int { (columnCount + 63) / 64 }
   package var stride: Int { Self.stride(chunkCount: chunkCount) }
 
+  /// Says what it holds; whoever fills it otherwise than by `quantize` follows the contract.
+  package func prepare(tokenCount: Int, columnCount: Int) {
+    precondition(tokenCount > 0 && tokenCount <= tokenCapacity, "more tokens than the capacity")
+    precondition(columnCount > 0 && columnCount <= columnCapacity, "more columns than the capacity")
+    self.tokenCount = tokenCount
+    self.columnCount = columnCount
+  }
+
   // Pointers into the storages, valid as long as the activations.
   @unsafe package var codes: UnsafeMutablePointer<Int8> {
     unsafe codeStorage.baseAddress.assumingMemoryBound(to: Int8.self)
@@ -93,17 +101,14 @@ public final class Activations: @unchecked Sendable {
     _ input: UnsafePointer<Float>, tokenCount: Int, columnCount: Int, stride: Int? = nil,
     using library: KernelLibrary, pool: ThreadPool
   ) {
-    precondition(tokenCount > 0 && tokenCount <= tokenCapacity, "more tokens than the capacity")
-    precondition(columnCount > 0 && columnCount <= columnCapacity, "more columns than the capacity")
+    prepare(tokenCount: tokenCount, columnCount: columnCount)
     precondition((stride ?? columnCount) >= columnCount, "tokens overlap")
-    self.tokenCount = tokenCount
-    self.columnCount = columnCount
     let arguments = unsafe CKQuantization(
       input: input, activations: codes, tokenScales: scales, tokenSums: sums,
       groupSums: groupSums, inputStride: stride ?? columnCount, activationStride: self.stride,
       groupSumStride: chunkCount * 2, columnCount: columnCount, chunkCount: chunkCount,
       tokenBegin: 0, tokenEnd: tokenCount)
-    let function = unsafe library.quantization
+    let function = library.quantization
     // Below this a fork-join costs more than it saves: 16 Ki floats take about 2 µs.
     guard pool.threadCount > 1, tokenCount > 1, tokenCount * columnCount >= 16384 else {
       unsafe withUnsafePointer(to: arguments) { unsafe function($0) }
@@ -124,8 +129,6 @@ public final class Activations: @unchecked Sendable {
     _ input: Span<Float>, tokenCount: Int, columnCount: Int, using library: KernelLibrary,
     pool: ThreadPool
   ) {
-    precondition(tokenCount > 0 && tokenCount <= tokenCapacity, "more tokens than the capacity")
-    precondition(columnCount > 0 && columnCount <= columnCapacity, "more columns than the capacity")
     precondition(input.count == tokenCount * columnCount, "the span is not tokens × columns")
     unsafe input.withUnsafeBufferPointer { buffer in
       // The preconditions leave no empty buffer.

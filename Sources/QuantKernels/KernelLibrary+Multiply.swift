@@ -39,7 +39,7 @@ extension KernelLibrary {
     precondition(
       !usesGEMM || pool.threadCount <= activations.threadCapacity,
       "activations for \(activations.threadCapacity) threads, a pool of \(pool.threadCount)")
-    let function = unsafe product(usesGEMM ? .gemm : .gemv, weights.format)
+    let function = product(usesGEMM ? .gemm : .gemv, weights.format)
     let arguments = unsafe Self.arguments(
       weights, activations, output, outputStride ?? weights.rowCount)
     // Tiles go to threads in pairs: the widest panel has two.

@@ -36,7 +36,7 @@ import PackedFormats
     self.features = features
     self.instructionSet = instructionSet
     var names: [String] = []
-    unsafe quantization = unsafe Self.choose(
+    quantization = Self.choose(
       from: KernelRegistry.quantizations, .quantize, nil, instructionSet, features, &names)
     gemv = ProductSelection(.gemv, instructionSet, features, &names)
     gemm = ProductSelection(.gemm, instructionSet, features, &names)
@@ -58,7 +58,7 @@ import PackedFormats
   package func product(_ operation: KernelOperation, _ format: WeightFormat)
     -> PackedProductFunction
   {
-    unsafe operation == .gemv ? gemv[format] : gemm[format]
+    operation == .gemv ? gemv[format] : gemm[format]
   }
 
   /// The level that the environment variable `AFM_ISA` names, or the best one without it.
@@ -83,21 +83,21 @@ import PackedFormats
     _ names: inout [String]
   ) {
     func choose(_ format: WeightFormat) -> PackedProductFunction {
-      unsafe KernelLibrary.choose(
+      KernelLibrary.choose(
         from: KernelRegistry.packedProducts, operation, format, level, features, &names)
     }
-    unsafe s8c = unsafe choose(.s8c)
-    unsafe u4g32 = unsafe choose(.u4g32)
-    unsafe u2c = unsafe choose(.u2c)
-    unsafe u2g64 = unsafe choose(.u2g64)
+    s8c = choose(.s8c)
+    u4g32 = choose(.u4g32)
+    u2c = choose(.u2c)
+    u2g64 = choose(.u2g64)
   }
 
   subscript(format: WeightFormat) -> PackedProductFunction {
     switch format {
-    case .s8c: unsafe s8c
-    case .u4g32: unsafe u4g32
-    case .u2c: unsafe u2c
-    case .u2g64: unsafe u2g64
+    case .s8c: s8c
+    case .u4g32: u4g32
+    case .u2c: u2c
+    case .u2g64: u2g64
     case .f32, .f16: preconditionFailure("\(format.name) is no packed format")
     }
   }

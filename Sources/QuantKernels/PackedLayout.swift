@@ -168,7 +168,8 @@ package struct PackedLayout: Sendable {
     var column = 0
     while column < columns {
       let group = unsafe scaleRow + column / groupSize * groupBytes
-      let scale = unsafe scaleBytes == 4
+      let scale =
+        unsafe scaleBytes == 4
         ? group.load(as: Float.self) : Float(group.load(as: Float16.self))
       let minimum = unsafe hasMinimums ? Float((group + 32).load(as: Float16.self)) : 0
       let end = min(columns, (column / groupSize + 1) * groupSize)

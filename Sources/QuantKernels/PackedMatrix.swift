@@ -66,7 +66,8 @@ public final class PackedMatrix: @unchecked Sendable {
       let expected = format.byteCount(of: plane, rows: rows, columns: columns) ?? -1
       guard bytes == expected else {
         throw InputError(
-          place: "\(plane)", reason: "\(bytes) bytes where \(rows)x\(columns) \(format.name) has "
+          place: "\(plane)",
+          reason: "\(bytes) bytes where \(rows)x\(columns) \(format.name) has "
             + "\(expected)")
       }
     }

@@ -33,7 +33,11 @@ struct CommandFailure: Error {
     case let error as InputError: self.init(.badInput, error.description)
     case let error as FileError: self.init(.environment, error.description)
     case let error as SelectionError:
-      self.init(error.isUnknownName ? .usage : .environment, error.description)
+      if case .unknownName = error {
+        self.init(.usage, error.description)
+      } else {
+        self.init(.environment, error.description)
+      }
     case let error as TierError: self.init(.badInput, error.description)
     case let error as EngineError: self.init(.badInput, error.description)
     case let error as TokenizerError: self.init(.badInput, String(describing: error))

@@ -48,7 +48,7 @@ final class FloatMatrix: Sendable {
     case .tensor(let tensor):
       unsafe tensor.codes.withUnsafeBytes { bytes in
         // The tensor keeps its memory in place as long as it lives, and this object keeps it.
-        guard let base = unsafe bytes.baseAddress else { preconditionFailure("an empty tensor") }
+        guard let base = bytes.baseAddress else { preconditionFailure("an empty tensor") }
         return unsafe base
       }
     case .storage(let storage): unsafe UnsafeRawPointer(storage.baseAddress)
@@ -61,6 +61,14 @@ final class FloatMatrix: Sendable {
     compute: Compute
   ) {
     let base = unsafe baseAddress
+    if tokens > 1, format == .f32, let openBLAS = compute.openBLAS {
+      unsafe openBLAS.multiply(
+        weights: base.assumingMemoryBound(to: Float.self), rows: rows, columns: columns,
+        activations: input, activationStride: columns, tokens: tokens, output: output,
+        outputStride: rows
+      ) { count, body in compute.pool.runRanges(count) { range, _ in body(range) } }
+      return
+    }
     let vectors = compute.vectors
     compute.pool.runRanges(rows) { range, _ in
       // Rows of `columns` elements; the caller's output holds tokens × rows.

@@ -1,6 +1,7 @@
 import QuantKernels
 
 /// The rows that the next linear layers read: floats, and their int8 form where one of them asks.
+@safe
 final class LayerInputs {
   private(set) var tokens = 0
   private(set) var columns = 0

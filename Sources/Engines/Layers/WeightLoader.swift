@@ -64,8 +64,8 @@ struct WeightLoader {
     case .container(let file):
       let tensor = try file.loadTensor(named: name)
       try check(tensor.shape, is: [count], name: name)
-      var storage = AlignedStorage(byteCount: count * 4)
-      try dequantize(tensor, count: count, into: &storage)
+      let storage = AlignedStorage(byteCount: count * 4)
+      dequantize(tensor, count: count, into: storage)
       return FloatVector(storage, count: count)
     case .floats(let model, let file):
       return FloatVector(
@@ -74,14 +74,13 @@ struct WeightLoader {
   }
 
   private func dequantize(
-    _ tensor: LoadedTensor, count: Int, into storage: inout AlignedStorage
-  ) throws {
-    var bytes = storage.mutableBytes
+    _ tensor: LoadedTensor, count: Int, into storage: borrowing AlignedStorage
+  ) {
     // Storage of `count` floats, aligned for them, exclusive for the call.
-    var output = unsafe MutableSpan<Float>(_bytes: bytes)
+    var output = unsafe MutableSpan(
+      _unsafeStart: storage.baseAddress.assumingMemoryBound(to: Float.self), count: count)
     tensor.format.dequantize(
       tensor.planes, rowCount: 1, columnCount: count, into: &output)
-    _ = bytes
   }
 
   /// All values of a tensor of a float model.
@@ -93,12 +92,12 @@ struct WeightLoader {
     }
     let found = model.tensors[index].shape
     try check(found, is: shape, name: name)
-    var storage = AlignedStorage(byteCount: found.elementCount * 4, prefersHugePages: true)
-    var bytes = storage.mutableBytes
+    let storage = AlignedStorage(byteCount: found.elementCount * 4, prefersHugePages: true)
     // Storage of elementCount floats, aligned for them, exclusive for the call.
-    var output = unsafe MutableSpan<Float>(_bytes: bytes)
+    var output = unsafe MutableSpan(
+      _unsafeStart: storage.baseAddress.assumingMemoryBound(to: Float.self),
+      count: found.elementCount)
     try model.readRows(0..<found.rowCount, ofTensor: index, into: &output)
-    _ = bytes
     return storage
   }
 

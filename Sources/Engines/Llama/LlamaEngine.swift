@@ -73,7 +73,7 @@ final class LlamaEngine: Engine {
       vocabularyCount: header.vocabularySize,
       stopTokens: text.stopTokens,
       instructionSet: compute.library.instructionSet.rawValue,
-      kernelNames: Set(matrices.flatMap { compute.kernelNames(for: $0) }).sorted(),
+      kernelNames: compute.kernelNames(for: Set(matrices.map(\.format))),
       threadCount: compute.pool.threadCount)
   }
 }

@@ -122,8 +122,9 @@ final class LlamaSession: Session {
     if recordsDetail { trace.begin(.sample) }
     defer { if recordsDetail { trace.end() } }
     // Row 0 holds the last position's logits and stays until the next forward pass.
-    let logits = unsafe Span(_unsafeStart: work.logits, count: engine.header.vocabularySize)
-    guard let token = sampler.sample(logits) else {
+    let row = unsafe UnsafeBufferPointer(
+      start: work.logits, count: engine.header.vocabularySize)
+    guard let token = unsafe sampler.sample(row.span) else {
       throw .logitsNotFinite(position: positionCount - 1)
     }
     return token

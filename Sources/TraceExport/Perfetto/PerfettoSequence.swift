@@ -62,9 +62,8 @@ struct PerfettoSequence {
       $0.counter = .with {
         switch counter.unit {
         case .bytes: $0.unit = .sizeBytes
-        case .positions, .tokens:
-          $0.unit = .count
-          $0.unitName = counter.unit.rawValue
+        // The unit's name is shown where there is no unit of the enumeration.
+        case .positions, .tokens: $0.unitName = counter.unit.rawValue
         }
       }
     }

@@ -412,7 +412,7 @@ package nonisolated struct PerfettoCounterDescriptor: Sendable {
   /// Clears the value of `unit`. Subsequent reads from it will return its default value.
   package mutating func clearUnit() {self._unit = nil}
 
-  /// In words, where the enumeration has none.
+  /// In words, where there is no unit of the enumeration.
   package var unitName: String {
     get {_unitName ?? String()}
     set {_unitName = newValue}

@@ -162,7 +162,7 @@ struct RecordingDecoder: ~Escapable {
     return value
   }
 
-  /// A number of things that take `bytesEach` bytes or more, so that an absurd one reserves nothing.
+  /// A number of things that take `bytesEach` bytes or more each: an absurd one reserves nothing.
   private mutating func count(of place: String, bytesEach: Int) throws(InputError) -> Int {
     let at = offset
     let value = try varint(in: place)

@@ -14,6 +14,12 @@ public struct RequestSummary: Hashable, Sendable {
     /// Positions already in the cache when the measure starts; nil where it was not recorded.
     public var contextFrontier: Int64?
 
+    package init(tokens: Int, nanoseconds: UInt64, contextFrontier: Int64?) {
+      self.tokens = tokens
+      self.nanoseconds = nanoseconds
+      self.contextFrontier = contextFrontier
+    }
+
     /// Tokens a second.
     public var tokensPerSecond: Double { Double(tokens) * 1e9 / Double(nanoseconds) }
   }
@@ -24,6 +30,11 @@ public struct RequestSummary: Hashable, Sendable {
     public var last: Int64
     /// The greatest value.
     public var maximum: Int64
+
+    package init(last: Int64, maximum: Int64) {
+      self.last = last
+      self.maximum = maximum
+    }
   }
 
   /// The number of the request in its run, as recorded.
