@@ -96,9 +96,7 @@ let package = Package(
 
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-    // tests("PackedFormats", ["TensorCore"]),
     tests("Files"),
-    tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
     tests("PackedFormats", ["TensorCore"]),
     tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
     tests("TraceCore"),
