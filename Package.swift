@@ -96,6 +96,7 @@ let package = Package(
 
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    tests("Files"),
     tests("PackedFormats", ["TensorCore"]),
     tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
     tests("Tokenization"),

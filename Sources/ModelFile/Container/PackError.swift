@@ -10,6 +10,12 @@ package enum PackError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The destination cannot be written.
   case output(FileError)
 
+  /// The same error with the source file named, where it is the source's and names none.
+  package func inSource(_ path: String) -> PackError {
+    guard case .input(let error) = self else { return self }
+    return .input(error.inFile(path))
+  }
+
   package var description: String {
     switch self {
     case .input(let error): error.description
