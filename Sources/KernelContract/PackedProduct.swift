@@ -27,7 +27,18 @@ import CKernels
 /// **Aliasing and alignment.** Nothing may overlap. Codes are 64-byte aligned; all else has its
 /// element's alignment. Nothing is allocated and no memory outside the shapes is read or written,
 /// prefetches apart.
-package typealias PackedProductFunction = @Sendable (UnsafePointer<CKProduct>) -> Void
+@safe package struct PackedProductFunction: Sendable {
+  private let body: @Sendable (UnsafePointer<CKProduct>) -> Void
+
+  @unsafe package init(_ body: @escaping @Sendable (UnsafePointer<CKProduct>) -> Void) {
+    unsafe self.body = unsafe body
+  }
+
+  /// Runs the kernel on memory that the caller vouches for.
+  @unsafe package func callAsFunction(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe body(arguments)
+  }
+}
 
 /// Activations to int8 with a scale per token.
 ///
@@ -41,17 +52,23 @@ package typealias PackedProductFunction = @Sendable (UnsafePointer<CKProduct>) -
 /// **Exactness.** All levels give the same bits.
 ///
 /// **Aliasing and alignment.** Input and outputs do not overlap; element alignment is enough.
-package typealias QuantizationFunction = @Sendable (UnsafePointer<CKQuantization>) -> Void
+@safe package struct QuantizationFunction: Sendable {
+  private let body: @Sendable (UnsafePointer<CKQuantization>) -> Void
+
+  @unsafe package init(_ body: @escaping @Sendable (UnsafePointer<CKQuantization>) -> Void) {
+    unsafe self.body = unsafe body
+  }
+
+  /// Runs the kernel on memory that the caller vouches for.
+  @unsafe package func callAsFunction(_ arguments: UnsafePointer<CKQuantization>) {
+    unsafe body(arguments)
+  }
+}
 
 /// The working memory that a GEMM kernel needs on each thread.
 package enum PackedProductScratch {
   /// Bytes for a panel of rows unpacked over all columns, and for the accumulators of a tile.
   package static func byteCount(columns: Int) -> Int {
-    accumulatorByteCount + (columns + 63) / 64 * 64 * panelRowCount
+    Int(CK_ACCUMULATOR_BYTES) + (columns + 63) / 64 * 64 * Int(CK_PANEL_ROWS)
   }
-
-  /// Rows of the largest panel of any instruction set.
-  package static let panelRowCount = 32
-  /// Bytes before the panel: 12 tokens × 32 rows × 4.
-  package static let accumulatorByteCount = 12 * 32 * 4
 }

@@ -45,6 +45,8 @@ enum AffineGroup {
 
     var best = evaluate(lanes, scale: HalfPrecision.rounded(span), minimum: covering)
     guard best.squaredError > 0 else { return best }
+    // The smallest scale, where the right one rounds to zero.
+    if best.scale == 0 { consider(lanes, scale: 0x1p-24, minimum: covering, best: &best) }
     let step = (high - low) / 15
     for atLow in shrinks {
       for atHigh in shrinks {

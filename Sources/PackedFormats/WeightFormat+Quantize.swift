@@ -14,8 +14,7 @@ extension WeightFormat {
   ///     them is written unless an error is thrown.
   /// - Throws: where a weight is NaN, infinite or too large for the format, with row and column.
   ///
-  /// Allocates one scratch row for the 2-bit formats, else nothing. On one core of an EPYC 7003,
-  /// in plain x86-64 code: see the measurements in the format pages.
+  /// Allocates one scratch row for the 2-bit formats, else nothing. Rates stand on the pages.
   public func quantize(
     _ weights: Span<Float>, rowCount: Int, columnCount: Int, firstRow: Int = 0,
     into planes: inout MutablePackedPlanes

@@ -1,5 +1,6 @@
 import KernelContract
 import Kernels
+import PackedFormats
 
 #if canImport(Glibc)
   import Glibc
@@ -8,12 +9,19 @@ import Kernels
 #endif
 
 /// The kernels of one instruction set, chosen once.
-public final class KernelLibrary: Sendable {
+@safe public final class KernelLibrary: Sendable {
   /// The level that was forced, or the best this CPU has.
   public let instructionSet: InstructionSet
 
   /// What the CPU has beside the level.
   public let features: CPUFeatures
+
+  /// The names of all chosen kernels, in the registry's order.
+  public let selectedKernelNames: [String]
+
+  package let quantization: QuantizationFunction
+  private let gemv: ProductSelection
+  private let gemm: ProductSelection
 
   /// Chooses the kernels of a level, or of the best one this CPU has.
   ///
@@ -27,6 +35,30 @@ public final class KernelLibrary: Sendable {
     }
     self.features = features
     self.instructionSet = instructionSet
+    var names: [String] = []
+    quantization = Self.choose(
+      from: KernelRegistry.quantizations, .quantize, nil, instructionSet, features, &names)
+    gemv = ProductSelection(.gemv, instructionSet, features, &names)
+    gemm = ProductSelection(.gemm, instructionSet, features, &names)
+    selectedKernelNames = names
+  }
+
+  /// The preferred kernel of a list, whose name is added.
+  fileprivate static func choose<Function>(
+    from list: [KernelEntry<Function>], _ operation: KernelOperation, _ weights: WeightFormat?,
+    _ level: InstructionSet, _ features: CPUFeatures, _ names: inout [String]
+  ) -> Function {
+    guard let entry = list.selected(operation, weights, at: level, on: features) else {
+      preconditionFailure("\(operation) has no portable kernel")
+    }
+    names.append(entry.name)
+    return entry.function
+  }
+
+  package func product(_ operation: KernelOperation, _ format: WeightFormat)
+    -> PackedProductFunction
+  {
+    operation == .gemv ? gemv[format] : gemm[format]
   }
 
   /// The level that the environment variable `AFM_ISA` names, or the best one without it.
@@ -39,5 +71,34 @@ public final class KernelLibrary: Sendable {
     if name.isEmpty { return try KernelLibrary() }
     guard let level = InstructionSet(rawValue: name) else { throw .unknownName(name) }
     return try KernelLibrary(forcing: level)
+  }
+}
+
+/// The chosen kernels of one operation, a format each.
+@safe private struct ProductSelection: Sendable {
+  private let s8c, u4g32, u2c, u2g64: PackedProductFunction
+
+  init(
+    _ operation: KernelOperation, _ level: InstructionSet, _ features: CPUFeatures,
+    _ names: inout [String]
+  ) {
+    func choose(_ format: WeightFormat) -> PackedProductFunction {
+      KernelLibrary.choose(
+        from: KernelRegistry.packedProducts, operation, format, level, features, &names)
+    }
+    s8c = choose(.s8c)
+    u4g32 = choose(.u4g32)
+    u2c = choose(.u2c)
+    u2g64 = choose(.u2g64)
+  }
+
+  subscript(format: WeightFormat) -> PackedProductFunction {
+    switch format {
+    case .s8c: s8c
+    case .u4g32: u4g32
+    case .u2c: u2c
+    case .u2g64: u2g64
+    case .f32, .f16: preconditionFailure("\(format.name) is no packed format")
+    }
   }
 }

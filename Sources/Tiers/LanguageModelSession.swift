@@ -24,6 +24,8 @@ package final class LanguageModelSession {
   private var renderedText = ""
   /// The last token of a response that ended by length: part of the text, not yet in the cache.
   private var pendingTokens: [Int32] = []
+  /// Tokens put in the cache before any turn.
+  private var preloaded: [Int32] = []
   private var requestCount = 0
 
   /// How a session is set up.
@@ -60,11 +62,12 @@ package final class LanguageModelSession {
   /// Ends the session's span in the recording.
   package func close() { trace.end() }
 
-  /// Whether layers are recorded too.
-  package var recordsDetail: Bool {
-    get { session.recordsDetail }
-    set { session.recordsDetail = newValue }
-  }
+  /// Tokens of a request, from the first, whose layers are recorded too; with at least one, so are
+  /// the prefill's.
+  package var detailTokenLimit = Int.max
+
+  /// The number of the repetition that the next request belongs to; negative while warming up.
+  package var repetition = 0
 
   /// Positions in the cache.
   package var positionCount: Int { session.positionCount }
@@ -77,12 +80,28 @@ package final class LanguageModelSession {
     try engine.encode(text, recognizingSpecialTokens: false).count
   }
 
-  /// Forgets everything but the instructions, as if newly opened.
-  package func reset() {
-    session.truncate(to: 0)
-    account = ContextAccount()
+  /// Forgets everything but the instructions, as if newly opened, with `tokens` in the cache: the
+  /// context frontier that a measurement begins at. What stands there already is not run again.
+  package func reset(preloading tokens: [Int32] = []) throws {
     messages.removeAll { $0.role != .system }
     transcript.removeAll { $0.segment != .instructions }
+    if tokens != preloaded || session.positionCount < tokens.count {
+      preloaded = []
+      restart()
+      if !tokens.isEmpty {
+        try requireRoom(tokens.count)
+        try engineCall { () throws(EngineError) in try session.prefill(tokens[...]) }
+        preloaded = tokens
+      }
+    }
+    restart()
+  }
+
+  /// Back to the positions that were preloaded.
+  private func restart() {
+    session.truncate(to: min(preloaded.count, session.positionCount))
+    account = ContextAccount()
+    account.history = session.positionCount
     renderedText = ""
     pendingTokens = []
   }
@@ -112,47 +131,49 @@ package final class LanguageModelSession {
   /// Answers a prompt. On an error the session is as it was before, and usable.
   package func respond(to prompt: String, options: TurnOptions = TurnOptions()) throws -> Response {
     guard prompt.contains(where: { !$0.isWhitespace }) else { throw TierError.emptyPrompt }
-    try checkReasoning(options.reasoning)
-    var served = ServedRequest()
-    served.submitted = beginRequest(options.reasoning)
-    defer { trace.end() }
-    let before = Checkpoint(self)
-    do {
-      let turn = try plan(prompt, options: options)
-      try serve(turn, into: &served)
-      let response = try finishTurn(prompt, served)
-      return response
-    } catch {
-      before.restore(self)
-      throw error
+    var response: Response?
+    let served = try request(options.reasoning) { served throws in
+      try serve(try plan(prompt, options: options), into: &served)
+      response = try finishTurn(prompt, served)
     }
+    guard var response else { preconditionFailure("a turn ends with a response or an error") }
+    response.request = served
+    return response
   }
 
   /// Serves a request given in tokens, for measurements of a fixed length: no template, no
   /// transcript. On an error the session is as it was before, and usable.
   package func serve(_ request: TokenRequest) throws -> ServedRequest {
-    try checkReasoning(request.reasoning)
-    var served = ServedRequest()
-    served.submitted = beginRequest(request.reasoning)
-    defer { trace.end() }
-    let before = Checkpoint(self)
-    do {
+    try self.request(request.reasoning) { served throws in
       try serve(request, into: &served)
       renderedText = ""
       pendingTokens = []
-      return served
-    } catch {
-      before.restore(self)
-      throw error
     }
   }
 
-  /// Puts tokens in the cache before a measurement, so that it begins at a context frontier.
-  package func preload(_ tokens: [Int32]) throws {
-    guard !tokens.isEmpty else { return }
-    try requireRoom(session.positionCount + tokens.count)
-    try engineCall { () throws(EngineError) in try session.prefill(tokens[...]) }
-    account.history += tokens.count
+  /// Runs `body` inside a request's span; on an error puts everything back.
+  private func request(
+    _ level: ReasoningLevel, _ body: (inout ServedRequest) throws -> Void
+  ) throws -> ServedRequest {
+    guard tier.reasoningLevels.contains(level) else {
+      throw TierError.reasoningUnsupported(tier: tier, level: level)
+    }
+    let before = Checkpoint(self)
+    var served = ServedRequest()
+    served.submitted = trace.begin(
+      .request, .request, Int64(requestCount), .reasoningLevel, labels.level(level),
+      .repetition, Int64(repetition))
+    requestCount += 1
+    do {
+      try body(&served)
+    } catch {
+      trace.end(.stopReason, labels.error, .tokens, Int64(served.tokenTimes.count))
+      before.restore(self)
+      throw error
+    }
+    served.ended = trace.end(
+      .stopReason, labels.finish(served.finish), .tokens, Int64(served.tokenTimes.count))
+    return served
   }
 
   // MARK: - A turn's text
@@ -164,16 +185,18 @@ package final class LanguageModelSession {
     let text = try asText { try engine.render(conversation, addsGenerationPrompt: true) }
     trace.end()
     trace.begin(.tokenize)
-    defer { trace.end(.tokens, Int64(session.positionCount)) }
+    var promptCount = 0
+    defer { trace.end(.tokens, Int64(session.positionCount + promptCount)) }
     if text.hasPrefix(renderedText) && !renderedText.isEmpty {
       let added = String(text.dropFirst(renderedText.count))
       let tokens = try asText { try engine.encode(added, recognizingSpecialTokens: true) }
+      promptCount = pendingTokens.count + tokens.count
       return request(pendingTokens + tokens, instructionCount: 0, options)
     }
     // The first turn, or a template that writes earlier turns differently: all of it again.
-    session.truncate(to: 0)
-    account = ContextAccount()
+    restart()
     let tokens = try asText { try engine.encode(text, recognizingSpecialTokens: true) }
+    promptCount = tokens.count
     return request(tokens, instructionCount: try instructionCount(in: tokens), options)
   }
 
@@ -221,13 +244,6 @@ package final class LanguageModelSession {
 
   // MARK: - The server loop
 
-  private func beginRequest(_ level: ReasoningLevel) -> UInt64 {
-    defer { requestCount += 1 }
-    return trace.begin(
-      .request, .request, Int64(requestCount), .tier, labels.tier, .reasoningLevel,
-      labels.level(level))
-  }
-
   private func serve(_ request: TokenRequest, into served: inout ServedRequest) throws {
     guard !request.prompt.isEmpty else { throw TierError.emptyPrompt }
     account.beginTurn()
@@ -239,14 +255,13 @@ package final class LanguageModelSession {
     let certain = request.prompt.count + (request.ignoresStopTokens ? request.certainTokens : 0)
     try requireRoom(session.positionCount + certain + marks.opening.count + marks.closing.count)
 
+    session.recordsDetail = detailTokenLimit > 0
     let prompt = request.prompt + marks.opening
-    served.prefillBegan = trace.begin(
-      .prefill, .tokens, Int64(prompt.count), .position, Int64(session.positionCount))
-    try engineCall { () throws(EngineError) in try session.prefill(prompt[...]) }
-    served.prefillEnded = trace.end()
+    try prefill(prompt, into: &served)
     account.instructions += request.instructionCount
     account.prompt += request.prompt.count - request.instructionCount
     account.reasoning += marks.opening.count
+    recordContext()
     recordCounters(tokens: 0)
 
     var sampler = Sampler(request.sampling)
@@ -256,9 +271,26 @@ package final class LanguageModelSession {
     if request.maximumResponseTokens > 0 {
       try answer(request, sampler: &sampler, into: &served)
     }
-    served.ended = served.tokenTimes.last ?? served.prefillEnded
     served.context = account
     served.cache = session.cacheUsage
+  }
+
+  /// Runs tokens through the model in one prefill span.
+  private func prefill(_ tokens: [Int32], into served: inout ServedRequest) throws {
+    let position = session.positionCount
+    let began = trace.begin(
+      .prefill, .tokens, Int64(tokens.count), .position, Int64(position), .cachedTokens,
+      Int64(served.prefilledTokenCount == 0 ? position : 0))
+    defer {
+      let ended = trace.end()
+      if served.prefilledTokenCount == 0 {
+        served.prefillBegan = began
+        served.prefillEnded = ended
+      }
+      served.prefillNanoseconds += ended - began
+      served.prefilledTokenCount += tokens.count
+    }
+    try engineCall { () throws(EngineError) in try session.prefill(tokens[...]) }
   }
 
   /// Generates the reasoning segment and feeds its closing marks.
@@ -281,8 +313,9 @@ package final class LanguageModelSession {
     if let last = served.reasoningTokens.last, !stops.contains(last) { rest.insert(last, at: 0) }
     guard !rest.isEmpty else { return }
     try requireRoom(session.positionCount + rest.count)
-    try engineCall { () throws(EngineError) in try session.prefill(rest[...]) }
+    try prefill(rest, into: &served)
     account.reasoning += rest.count
+    recordContext()
     recordCounters(tokens: served.tokenTimes.count)
   }
 
@@ -312,14 +345,18 @@ package final class LanguageModelSession {
   ) throws -> Int32 {
     trace.begin(
       .token, .index, Int64(served.tokenTimes.count), .position, Int64(session.positionCount))
+    session.recordsDetail = served.tokenTimes.count < detailTokenLimit
     do {
       if let previous {
         try requireRoom(session.positionCount + 1)
         try engineCall { () throws(EngineError) in try session.decode(previous) }
         account[keyPath: segment] += 1
       }
+      let chosen = TraceClock.now()
       let token = try engineCall { () throws(EngineError) in try session.sample(using: &sampler) }
-      served.tokenTimes.append(trace.end(.tokenID, Int64(token)))
+      let known = trace.end(.tokenID, Int64(token))
+      served.samplingNanoseconds += known - chosen
+      served.tokenTimes.append(known)
       recordCounters(tokens: served.tokenTimes.count)
       return token
     } catch {
@@ -334,15 +371,22 @@ package final class LanguageModelSession {
     trace.counter(.keyValueBytesAllocated, Int64(usage.allocated))
     trace.counter(.contextUsed, Int64(session.positionCount))
     trace.counter(.tokens, Int64(tokens))
+    if tokens > 0 {
+      trace.counter(.contextReasoning, Int64(account.reasoning))
+      trace.counter(.contextResponse, Int64(account.response))
+    }
+  }
+
+  private func recordContext() {
+    trace.counter(.contextInstructions, Int64(account.instructions))
+    trace.counter(.contextTools, Int64(account.tools))
+    trace.counter(.contextHistory, Int64(account.history))
+    trace.counter(.contextPrompt, Int64(account.prompt))
+    trace.counter(.contextReasoning, Int64(account.reasoning))
+    trace.counter(.contextResponse, Int64(account.response))
   }
 
   // MARK: - Errors
-
-  private func checkReasoning(_ level: ReasoningLevel) throws {
-    guard tier.reasoningLevels.contains(level) else {
-      throw TierError.reasoningUnsupported(tier: tier, level: level)
-    }
-  }
 
   private func requireRoom(_ need: Int) throws {
     guard need <= context.limit else {
@@ -383,10 +427,7 @@ package final class LanguageModelSession {
     func restore(_ session: LanguageModelSession) {
       guard session.session.positionCount >= positionCount else {
         // The failed turn had begun the cache anew: the next turn renders everything again.
-        session.session.truncate(to: 0)
-        session.account = ContextAccount()
-        session.renderedText = ""
-        session.pendingTokens = []
+        session.restart()
         return
       }
       session.session.truncate(to: positionCount)

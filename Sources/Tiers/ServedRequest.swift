@@ -41,12 +41,17 @@ package struct ServedRequest: Sendable {
   package var responseTokens: [Int32] = []
   /// When the request was submitted.
   package var submitted: UInt64 = 0
-  /// When prefill began and ended.
+  /// When the prompt's prefill began and ended.
   package var prefillBegan: UInt64 = 0
   package var prefillEnded: UInt64 = 0
+  /// Tokens that went through prefill, marks of the reasoning segment included, and their time.
+  package var prefilledTokenCount = 0
+  package var prefillNanoseconds: UInt64 = 0
+  /// Time spent choosing tokens from logits.
+  package var samplingNanoseconds: UInt64 = 0
   /// When each generated token was known, reasoning first.
   package var tokenTimes: [UInt64] = []
-  /// When the request ended.
+  /// When the answer was complete.
   package var ended: UInt64 = 0
   /// Tokens that were prefilled for the prompt.
   package var promptTokenCount = 0
@@ -60,7 +65,7 @@ package struct ServedRequest: Sendable {
   package var finish = Finish.length
 
   /// Why generation stopped.
-  package enum Finish: String, Hashable, Sendable {
+  package enum Finish: String, CaseIterable, Hashable, Sendable {
     /// A stop token.
     case stop
     /// The asked number of tokens.
@@ -86,12 +91,22 @@ extension ServedRequest {
     zip(tokenTimes.dropFirst(), tokenTimes).map { $0 - $1 }
   }
 
-  /// (end-to-end − TTFT) / (tokens − 1), end-to-end being request submitted → last token; nil
+  /// (end-to-end − TTFT) / (tokens − 1), end-to-end being request submitted → answer complete; nil
   /// below two tokens.
   package var tpotNanoseconds: Double? {
-    guard tokenTimes.count > 1, let first = tokenTimes.first, let last = tokenTimes.last else {
-      return nil
-    }
-    return Double(last - first) / Double(tokenTimes.count - 1)
+    guard tokenTimes.count > 1, let first = tokenTimes.first else { return nil }
+    return Double(ended - first) / Double(tokenTimes.count - 1)
+  }
+
+  /// Prefilled tokens a second.
+  package var prefillTokensPerSecond: Double? {
+    guard prefillNanoseconds > 0 else { return nil }
+    return Double(prefilledTokenCount) * 1e9 / Double(prefillNanoseconds)
+  }
+
+  /// Tokens after the first one a second.
+  package var decodeTokensPerSecond: Double? {
+    guard let first = tokenTimes.first, let last = tokenTimes.last, last > first else { return nil }
+    return Double(tokenTimes.count - 1) * 1e9 / Double(last - first)
   }
 }

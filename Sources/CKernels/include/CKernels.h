@@ -10,4 +10,8 @@
 #include "ck_features.h"
 #include "ck_targets.h"
 
+#include "ck_primitives_avx2.h"
+#include "ck_primitives_avx512.h"
+
 #include "ck_product.h"
+#include "ck_float.h"

@@ -1,0 +1,91 @@
+import KernelContract
+import PackedFormats
+
+/// The scalar twin of `PackedProductFunction`, over canonical planes: slow, obvious, allocating.
+package struct PackedProductReference: Sendable {
+  package let format: WeightFormat
+  package let rows: Int
+  package let columns: Int
+  /// Row-major codes; signed for s8c.
+  package let codes: [Int32]
+  /// Row-major over rows × groups.
+  package let scales: [Float]
+  package let minimums: [Float]
+
+  package init(
+    format: WeightFormat, rows: Int, columns: Int, codes: [UInt8], scales: [UInt8],
+    minimums: [UInt8]
+  ) {
+    self.format = format
+    self.rows = rows
+    self.columns = columns
+    let bitCount = format.codeBitCount
+    let rowBytes = (columns * bitCount + 7) / 8
+    var unpacked: [Int32] = []
+    for row in 0..<rows {
+      for column in 0..<columns {
+        let bit = column * bitCount
+        let byte = codes[row * rowBytes + bit / 8]
+        let code = (byte >> UInt8(bit % 8)) & UInt8((1 << bitCount) - 1)
+        unpacked.append(bitCount == 8 ? Int32(Int8(bitPattern: code)) : Int32(code))
+      }
+    }
+    self.codes = unpacked
+    func half(_ bytes: [UInt8], _ i: Int) -> Float {
+      Float(Float16(bitPattern: UInt16(bytes[2 * i]) | UInt16(bytes[2 * i + 1]) << 8))
+    }
+    func single(_ bytes: [UInt8], _ i: Int) -> Float {
+      Float(bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[4 * i + $1]) << UInt32(8 * $1) })
+    }
+    self.scales =
+      format.groupSize == nil
+      ? (0..<scales.count / 4).map { single(scales, $0) }
+      : (0..<scales.count / 2).map { half(scales, $0) }
+    self.minimums = (0..<minimums.count / 2).map { half(minimums, $0) }
+  }
+
+  /// Σ c·x over a range of columns of one row.
+  private func sum(_ row: Int, _ range: Range<Int>, _ token: QuantizedToken) -> Int32 {
+    range.reduce(0) { $0 + codes[row * columns + $1] * Int32(token.activations[$1]) }
+  }
+
+  /// The result of one row and token.
+  package func multiply(row: Int, _ token: QuantizedToken) -> Float {
+    switch format {
+    case .s8c:
+      return Float(sum(row, 0..<columns, token)) * scales[row] * token.scale
+    case .u2c:
+      let integer = 2 * sum(row, 0..<columns, token) - 3 * token.sum
+      return Float(integer) * scales[row] * (0.5 * token.scale)
+    case .u2g64, .u4g32:
+      let groupSize = format.groupSize ?? columns
+      let groupCount = format.groupCount(columns: columns)
+      var total: Float = 0
+      for group in 0..<groupCount {
+        let range = group * groupSize..<min(columns, (group + 1) * groupSize)
+        let products = Float(sum(row, range, token))
+        let activations = Float(range.reduce(0) { $0 + Int32(token.activations[$1]) })
+        let scale = scales[row * groupCount + group]
+        if format == .u2g64 {
+          total += scale * (products - 1.5 * activations)
+        } else {
+          total += scale * products + minimums[row * groupCount + group] * activations
+        }
+      }
+      return total * token.scale
+    case .f32, .f16: preconditionFailure("\(format.name) is no packed format")
+    }
+  }
+
+  /// The value of one element.
+  package func value(row: Int, column: Int) -> Float {
+    let code = Float(codes[row * columns + column])
+    let group = format.groupSize.map { column / $0 } ?? 0
+    let scale = scales[row * format.groupCount(columns: columns) + group]
+    switch format {
+    case .u2c, .u2g64: return (code - 1.5) * scale
+    case .u4g32: return minimums[row * format.groupCount(columns: columns) + group] + code * scale
+    default: return code * scale
+    }
+  }
+}

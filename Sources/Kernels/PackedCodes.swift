@@ -1,0 +1,143 @@
+/// How the codes of one format are multiplied and unpacked at one instruction set.
+protocol PackedCodes {
+  associatedtype Primitives: TilePrimitives
+  associatedtype Quad: QuadAccumulator where Quad.Sums == Primitives.Sums
+  associatedtype Panel: PanelAccumulator where Panel.Sums == Primitives.Sums
+  associatedtype Tokens: TokenTile where Tokens.Accumulator == Panel
+
+  /// The columns of a quad: of 256 bytes of codes of 16 rows.
+  static var quadColumns: Int { get }
+  static var maximumCode: Int { get }
+  /// The integer of the contract is sums · multiplier − zeroPoint · Σ x.
+  static var multiplier: Int32 { get }
+  static var zeroPoint: Int32 { get }
+  /// What the token scale is multiplied by to make up for the multiplier; a power of two.
+  static var factor: Float { get }
+
+  /// Unpacks one quad into steps of 4 columns, `stride` bytes apart.
+  static func unpack(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int)
+}
+
+/// 8-bit codes.
+enum ByteCodes<Primitives: TilePrimitives>: PackedCodes {
+  typealias Quad = Primitives.ByteQuad
+  typealias Panel = Primitives.BytePanel
+  typealias Tokens = Primitives.ByteTokens
+  @inline(__always) static var quadColumns: Int { 16 }
+  @inline(__always) static var maximumCode: Int { 255 }
+  @inline(__always) static var multiplier: Int32 { 1 }
+  @inline(__always) static var zeroPoint: Int32 { Primitives.byteBias }
+  @inline(__always) static var factor: Float { 1 }
+
+  @inline(__always)
+  static func unpack(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int) {
+    // Four vectors of a quad, four steps of a panel.
+    unsafe Primitives.unpackBytes(codes, to: panel)
+    unsafe Primitives.unpackBytes(codes + 64, to: panel + stride)
+    unsafe Primitives.unpackBytes(codes + 128, to: panel + 2 &* stride)
+    unsafe Primitives.unpackBytes(codes + 192, to: panel + 3 &* stride)
+  }
+}
+
+/// 4-bit codes.
+enum NibbleCodes<Primitives: TilePrimitives>: PackedCodes {
+  typealias Quad = Primitives.NibbleQuad
+  typealias Panel = Primitives.SmallPanel
+  typealias Tokens = Primitives.SmallTokens
+  @inline(__always) static var quadColumns: Int { 32 }
+  @inline(__always) static var maximumCode: Int { 15 }
+  @inline(__always) static var multiplier: Int32 { 1 }
+  @inline(__always) static var zeroPoint: Int32 { 0 }
+  @inline(__always) static var factor: Float { 1 }
+
+  @inline(__always)
+  static func unpack(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int) {
+    // Four vectors of a quad, two steps each.
+    unsafe Primitives.unpackNibbles(codes, to: panel, stride: stride)
+    unsafe Primitives.unpackNibbles(codes + 64, to: panel + 2 &* stride, stride: stride)
+    unsafe Primitives.unpackNibbles(codes + 128, to: panel + 4 &* stride, stride: stride)
+    unsafe Primitives.unpackNibbles(codes + 192, to: panel + 6 &* stride, stride: stride)
+  }
+}
+
+/// 2-bit codes.
+enum PairCodes<Primitives: TilePrimitives>: PackedCodes {
+  typealias Quad = Primitives.PairQuad
+  typealias Panel = Primitives.SmallPanel
+  typealias Tokens = Primitives.SmallTokens
+  @inline(__always) static var quadColumns: Int { 64 }
+  @inline(__always) static var maximumCode: Int { 3 }
+  @inline(__always) static var multiplier: Int32 { 2 }
+  @inline(__always) static var zeroPoint: Int32 { 3 }
+  @inline(__always) static var factor: Float { 0.5 }
+
+  @inline(__always)
+  static func unpack(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int) {
+    // Four vectors of a quad, four steps each.
+    unsafe Primitives.unpackPairs(codes, to: panel, stride: stride)
+    unsafe Primitives.unpackPairs(codes + 64, to: panel + 4 &* stride, stride: stride)
+    unsafe Primitives.unpackPairs(codes + 128, to: panel + 8 &* stride, stride: stride)
+    unsafe Primitives.unpackPairs(codes + 192, to: panel + 12 &* stride, stride: stride)
+  }
+}
+
+/// How the scales of a per-group format enter; one group is one quad.
+protocol GroupScales {
+  associatedtype Primitives: TilePrimitives
+  /// The scales (and minimums) of one group of 16 rows.
+  associatedtype Scales: BitwiseCopyable
+  static var byteCount: Int { get }
+  static func load(_ p: UnsafeRawPointer) -> Scales
+  /// What the group's activations give to every row, from their sums of 32 columns.
+  static func offset(_ groupSums: UnsafePointer<Float>) -> Float
+  /// The group's part of the result.
+  static func apply(
+    _ scales: Scales, _ sums: Primitives.Reals, offset: Float
+  ) -> Primitives.Reals
+}
+
+/// u2g64: scale · (Σ c·x − 1.5·Σ x).
+enum CenteredScales<Primitives: TilePrimitives>: GroupScales {
+  typealias Scales = Primitives.Reals
+  @inline(__always) static var byteCount: Int { 32 }
+
+  @inline(__always) static func load(_ p: UnsafeRawPointer) -> Scales {
+    unsafe Primitives.halves(p)
+  }
+
+  @inline(__always) static func offset(_ groupSums: UnsafePointer<Float>) -> Float {
+    // A group of 64 has two sums of 32; integers below 2^14, so that everything is exact.
+    unsafe (groupSums[0] + groupSums[1]) * 1.5
+  }
+
+  @inline(__always)
+  static func apply(
+    _ scales: Scales, _ sums: Primitives.Reals, offset: Float
+  ) -> Primitives.Reals {
+    scales * (sums - .splat(offset))
+  }
+}
+
+/// u4g32: scale · Σ c·x + minimum · Σ x.
+enum AffineScales<Primitives: TilePrimitives>: GroupScales {
+  struct Scales: BitwiseCopyable {
+    var scale: Primitives.Reals
+    var minimum: Primitives.Reals
+  }
+  @inline(__always) static var byteCount: Int { 64 }
+
+  @inline(__always) static func load(_ p: UnsafeRawPointer) -> Scales {
+    Scales(scale: unsafe Primitives.halves(p), minimum: unsafe Primitives.halves(p + 32))
+  }
+
+  @inline(__always) static func offset(_ groupSums: UnsafePointer<Float>) -> Float {
+    unsafe groupSums[0]
+  }
+
+  @inline(__always)
+  static func apply(
+    _ scales: Scales, _ sums: Primitives.Reals, offset: Float
+  ) -> Primitives.Reals {
+    scales.scale * sums + scales.minimum * .splat(offset)
+  }
+}

@@ -1,0 +1,140 @@
+import CKernels
+import KernelContract
+import TensorCore
+
+/// Activations quantized to int8, with what the products need beside them: a scale and a sum per
+/// token and sums per 32 columns; and the working memory of GEMM.
+///
+/// Allocated once, for the most tokens and columns it will hold; filling it and multiplying with it
+/// allocate nothing. Not for several threads at a time, the pool's own apart.
+public final class Activations: @unchecked Sendable {
+  // Sent between threads as a whole; whoever uses it at a time is the caller's business.
+
+  /// The most tokens it can hold.
+  public let tokenCapacity: Int
+  /// The most columns it can hold.
+  public let columnCapacity: Int
+  /// The threads whose pools it can serve.
+  public let threadCapacity: Int
+
+  /// The tokens it holds now.
+  public private(set) var tokenCount = 0
+  /// The columns it holds now.
+  public private(set) var columnCount = 0
+
+  private let codeStorage: AlignedStorage
+  private let scaleStorage: AlignedStorage
+  private let sumStorage: AlignedStorage
+  private let groupSumStorage: AlignedStorage
+  private let scratchStorage: AlignedStorage
+
+  /// Memory for tokens × columns, and for GEMM on that many threads.
+  ///
+  /// - Precondition: capacities are positive; columns are at most `PackedMatrix.columnLimit`.
+  public init(tokenCapacity: Int, columnCapacity: Int, threadCapacity: Int = 1) {
+    precondition(tokenCapacity > 0 && tokenCapacity <= 1 << 24, "1...2^24 tokens")
+    precondition(
+      columnCapacity > 0 && columnCapacity <= PackedMatrix.columnLimit, "1...2^17 columns")
+    precondition(threadCapacity > 0 && threadCapacity <= 1 << 12, "1...4096 threads")
+    self.tokenCapacity = tokenCapacity
+    self.columnCapacity = columnCapacity
+    self.threadCapacity = threadCapacity
+    let chunkCount = (columnCapacity + 63) / 64
+    codeStorage = AlignedStorage(byteCount: tokenCapacity * Self.stride(chunkCount: chunkCount))
+    scaleStorage = AlignedStorage(byteCount: tokenCapacity * 4)
+    sumStorage = AlignedStorage(byteCount: tokenCapacity * 4)
+    groupSumStorage = AlignedStorage(byteCount: tokenCapacity * chunkCount * 8)
+    let scratch = PackedProductScratch.byteCount(columns: columnCapacity)
+    scratchStorage = AlignedStorage(byteCount: tokenCapacity > 1 ? threadCapacity * scratch : 0)
+  }
+
+  /// The bytes it has allocated.
+  public var byteCount: Int {
+    codeStorage.byteCount + scaleStorage.byteCount + sumStorage.byteCount
+      + groupSumStorage.byteCount + scratchStorage.byteCount
+  }
+
+  /// Bytes from token to token: one cache line more than the columns, so that tokens do not all
+  /// fall into the same set of the cache.
+  package static func stride(chunkCount: Int) -> Int { chunkCount * 64 + 64 }
+
+  package var chunkCount: Int { (columnCount + 63) / 64 }
+  package var stride: Int { Self.stride(chunkCount: chunkCount) }
+
+  /// Says what it holds; whoever fills it otherwise than by `quantize` follows the contract.
+  package func prepare(tokenCount: Int, columnCount: Int) {
+    precondition(tokenCount > 0 && tokenCount <= tokenCapacity, "more tokens than the capacity")
+    precondition(columnCount > 0 && columnCount <= columnCapacity, "more columns than the capacity")
+    self.tokenCount = tokenCount
+    self.columnCount = columnCount
+  }
+
+  // Pointers into the storages, valid as long as the activations.
+  @unsafe package var codes: UnsafeMutablePointer<Int8> {
+    unsafe codeStorage.baseAddress.assumingMemoryBound(to: Int8.self)
+  }
+  @unsafe package var scales: UnsafeMutablePointer<Float> {
+    unsafe scaleStorage.baseAddress.assumingMemoryBound(to: Float.self)
+  }
+  @unsafe package var sums: UnsafeMutablePointer<Int32> {
+    unsafe sumStorage.baseAddress.assumingMemoryBound(to: Int32.self)
+  }
+  @unsafe package var groupSums: UnsafeMutablePointer<Float> {
+    unsafe groupSumStorage.baseAddress.assumingMemoryBound(to: Float.self)
+  }
+  /// The working memory of one thread.
+  @unsafe package func scratch(thread: Int) -> UnsafeMutableRawPointer {
+    unsafe scratchStorage.baseAddress
+      + thread * PackedProductScratch.byteCount(columns: columnCapacity)
+  }
+
+  /// Quantizes tokens, each to int8 with scale = largest magnitude / 127, to nearest even.
+  ///
+  /// A token with a NaN or an infinity gets the scale NaN, so that every product of it is NaN. A
+  /// token whose magnitudes are all below 2^-110 becomes zero. O(tokens · columns), no allocation.
+  ///
+  /// - Parameters:
+  ///   - input: f32, token after token.
+  ///   - stride: floats from token to token; nil where they are contiguous.
+  /// - Precondition: counts are positive and within the capacities; `stride` ≥ `columnCount`.
+  public func quantize(
+    _ input: UnsafePointer<Float>, tokenCount: Int, columnCount: Int, stride: Int? = nil,
+    using library: KernelLibrary, pool: ThreadPool
+  ) {
+    prepare(tokenCount: tokenCount, columnCount: columnCount)
+    precondition((stride ?? columnCount) >= columnCount, "tokens overlap")
+    let arguments = unsafe CKQuantization(
+      input: input, activations: codes, tokenScales: scales, tokenSums: sums,
+      groupSums: groupSums, inputStride: stride ?? columnCount, activationStride: self.stride,
+      groupSumStride: chunkCount * 2, columnCount: columnCount, chunkCount: chunkCount,
+      tokenBegin: 0, tokenEnd: tokenCount)
+    let function = library.quantization
+    // Below this a fork-join costs more than it saves: 16 Ki floats take about 2 µs.
+    guard pool.threadCount > 1, tokenCount > 1, tokenCount * columnCount >= 16384 else {
+      unsafe withUnsafePointer(to: arguments) { unsafe function($0) }
+      return
+    }
+    pool.runRanges(tokenCount) { tokens, _ in
+      var part = unsafe arguments
+      unsafe part.tokenBegin = tokens.lowerBound
+      unsafe part.tokenEnd = tokens.upperBound
+      unsafe withUnsafePointer(to: part) { unsafe function($0) }
+    }
+  }
+
+  /// The same for a span of contiguous tokens.
+  ///
+  /// - Precondition: `input` is exactly `tokenCount` × `columnCount` long.
+  public func quantize(
+    _ input: Span<Float>, tokenCount: Int, columnCount: Int, using library: KernelLibrary,
+    pool: ThreadPool
+  ) {
+    precondition(input.count == tokenCount * columnCount, "the span is not tokens × columns")
+    unsafe input.withUnsafeBufferPointer { buffer in
+      // The preconditions leave no empty buffer.
+      guard let base = buffer.baseAddress else { return }
+      unsafe quantize(
+        base, tokenCount: tokenCount, columnCount: columnCount, using: library, pool: pool)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import CKernels
+import KernelContract
+import PackedFormats
+
+extension KernelLibrary {
+  /// The tokens from which on GEMM is chosen over GEMV a token, for which each row tile is read
+  /// from memory once and then from cache. Measured; see the entry in Documentation.
+  package static let gemmTokenCount = 4
+
+  /// y = W · x for every token: output[t][r] = Σ W[r][c] · x[t][c], as `PackedProductFunction` says.
+  ///
+  /// Each thread takes contiguous row tiles; results do not depend on the number of threads, nor
+  /// on the instruction set. Allocates nothing.
+  ///
+  /// - Parameters:
+  ///   - output: row-major [tokens][rows].
+  ///   - outputStride: floats from token to token; nil where they are contiguous.
+  ///   - rows: the rows to compute, the others are not written; nil for all. The lower bound is a
+  ///     multiple of 16, and the upper bound too or the row count.
+  /// - Precondition: the activations' columns are the weights'; `output` holds
+  ///   `tokenCount` · `outputStride` floats and overlaps nothing; `outputStride` ≥ the rows; for
+  ///   more than one token the pool has no more threads than the activations' capacity.
+  public func multiply(
+    _ weights: PackedMatrix, _ activations: Activations,
+    into output: UnsafeMutablePointer<Float>, outputStride: Int? = nil, rows: Range<Int>? = nil,
+    pool: ThreadPool
+  ) {
+    let tokenCount = activations.tokenCount
+    precondition(
+      activations.columnCount == weights.columnCount,
+      "activations of \(activations.columnCount) columns, weights of \(weights.columnCount)")
+    precondition((outputStride ?? weights.rowCount) >= weights.rowCount, "tokens overlap")
+    let rows = rows ?? 0..<weights.rowCount
+    precondition(
+      rows.lowerBound >= 0 && rows.upperBound <= weights.rowCount && rows.lowerBound % 16 == 0
+        && (rows.upperBound % 16 == 0 || rows.upperBound == weights.rowCount),
+      "rows \(rows) are no tiles of \(weights.rowCount) rows")
+    let usesGEMM = tokenCount >= Self.gemmTokenCount
+    precondition(
+      !usesGEMM || pool.threadCount <= activations.threadCapacity,
+      "activations for \(activations.threadCapacity) threads, a pool of \(pool.threadCount)")
+    let function = product(usesGEMM ? .gemm : .gemv, weights.format)
+    let arguments = unsafe Self.arguments(
+      weights, activations, output, outputStride ?? weights.rowCount)
+    // Tiles go to threads in pairs: the widest panel has two.
+    let firstTile = rows.lowerBound / 16
+    let tileCount = (rows.upperBound + 15) / 16 - firstTile
+    pool.runRanges((tileCount + 1) / 2) { pairs, thread in
+      var part = unsafe arguments
+      unsafe part.tileBegin = firstTile + pairs.lowerBound * 2
+      unsafe part.tileEnd = firstTile + min(tileCount, pairs.upperBound * 2)
+      if usesGEMM { unsafe part.scratch = activations.scratch(thread: thread) }
+      unsafe withUnsafePointer(to: part) { unsafe function($0) }
+    }
+  }
+
+  /// The same into a span of exactly `tokenCount` · rows floats.
+  public func multiply(
+    _ weights: PackedMatrix, _ activations: Activations, into output: inout MutableSpan<Float>,
+    pool: ThreadPool
+  ) {
+    precondition(
+      output.count == activations.tokenCount * weights.rowCount,
+      "\(output.count) floats for \(activations.tokenCount) tokens of \(weights.rowCount) rows")
+    unsafe output.withUnsafeMutableBufferPointer { buffer in
+      // Empty only without tokens, and then there is nothing to compute.
+      guard let base = buffer.baseAddress else { return }
+      unsafe multiply(weights, activations, into: base, pool: pool)
+    }
+  }
+
+  /// A kernel's arguments for all tiles, without scratch.
+  @unsafe package static func arguments(
+    _ weights: PackedMatrix, _ activations: Activations, _ output: UnsafeMutablePointer<Float>,
+    _ outputStride: Int
+  ) -> CKProduct {
+    let layout = weights.layout
+    return unsafe CKProduct(
+      codes: weights.codes, scales: weights.scales, activations: activations.codes,
+      tokenScales: activations.scales, tokenSums: activations.sums,
+      groupSums: activations.groupSums, output: output, scratch: nil,
+      codeTileBytes: layout.codeTileBytes, scaleTileBytes: layout.scaleTileBytes,
+      activationStride: activations.stride, groupSumStride: activations.chunkCount * 2,
+      outputStride: outputStride, rowCount: weights.rowCount, chunkCount: weights.chunkCount,
+      tokenCount: activations.tokenCount, tileBegin: 0, tileEnd: weights.tileCount)
+  }
+}

@@ -1,0 +1,155 @@
+import KernelContract
+import PackedFormats
+import TensorCore
+
+/// A weight matrix as the kernels read it: one layout for all instruction sets.
+///
+/// Rows are interleaved in tiles of 16. Of a tile, 64 bytes hold 4 columns of its 16 rows, one
+/// byte a code: byte 4·r + c is row r, column c. An 8-bit code lies there plus 128. Two 4-bit codes
+/// share a byte, those of columns c and c + 4 (lowest bits first), and four 2-bit codes, those of
+/// columns c, c + 4, c + 8 and c + 12. Rows are padded to 16, columns to 64.
+///
+/// Per-channel scales follow as 16 binary32 a tile; per-group ones as 16 binary16 a tile and
+/// group, each followed by the 16 minimums where the format has them. Padding is zero.
+public final class PackedMatrix: @unchecked Sendable {
+  // Immutable after the initialiser, which is why it can be shared between threads.
+
+  /// How the elements are stored: s8c, u4g32, u2c or u2g64.
+  public let format: WeightFormat
+
+  /// The output channels.
+  public let rowCount: Int
+
+  /// The input channels, at most `columnLimit`.
+  public let columnCount: Int
+
+  /// Tiles of 16 rows.
+  package let tileCount: Int
+
+  /// Columns in units of 64.
+  package let chunkCount: Int
+
+  private let codeStorage: AlignedStorage
+  private let scaleStorage: AlignedStorage
+
+  /// The most columns whose sums fit 32 bits at every instruction set: 131,072.
+  public static let columnLimit = 1 << 17
+
+  /// The most rows; above it byte counts could overflow: 2^31.
+  public static let rowLimit = 1 << 31
+
+  /// Interleaves canonical planes, as `Plane` describes them.
+  ///
+  /// - Parameters:
+  ///   - codes: the plane of codes; unused bits at the end of a row are ignored.
+  ///   - scales: binary32 a row where per-channel, binary16 a row and group where per-group.
+  ///   - minimums: binary16 a row and group for u4g32; empty for the others.
+  ///   - threadCount: threads that share the work.
+  /// - Throws: `InputError` where the format is not packed, a dimension is not positive or too
+  ///   large, or a plane's byte count is not the format's.
+  /// - Complexity: one pass over the planes, about 1 GB/s and more a thread.
+  public init(
+    format: WeightFormat, rows: Int, columns: Int, codes: RawSpan, scales: RawSpan,
+    minimums: RawSpan = RawSpan(), pool: ThreadPool? = nil
+  ) throws(InputError) {
+    guard format != .f32, format != .f16 else {
+      throw InputError(reason: "\(format.name) is no packed format")
+    }
+    guard rows > 0, rows <= Self.rowLimit, columns > 0, columns <= Self.columnLimit else {
+      throw InputError(
+        reason: "\(rows)x\(columns) is outside 1...\(Self.rowLimit) x 1...\(Self.columnLimit)")
+    }
+    for (plane, bytes) in [
+      (Plane.codes, codes.byteCount), (.scales, scales.byteCount),
+      (.minimums, minimums.byteCount),
+    ] {
+      let expected = format.byteCount(of: plane, rows: rows, columns: columns) ?? -1
+      guard bytes == expected else {
+        throw InputError(
+          place: "\(plane)",
+          reason: "\(bytes) bytes where \(rows)x\(columns) \(format.name) has "
+            + "\(expected)")
+      }
+    }
+    self.format = format
+    rowCount = rows
+    columnCount = columns
+    let layout = PackedLayout(format: format, rows: rows, columns: columns)
+    tileCount = layout.tileCount
+    chunkCount = layout.chunkCount
+    // The limits above keep these products below 2^31 · 2^17 · 2.
+    codeStorage = AlignedStorage(byteCount: tileCount * layout.codeTileBytes)
+    scaleStorage = AlignedStorage(byteCount: tileCount * layout.scaleTileBytes)
+    // Every thread writes the tiles of its own range; the planes outlive the call.
+    let codeBytes = unsafe codeStorage.baseAddress
+    let scaleBytes = unsafe scaleStorage.baseAddress
+    unsafe codes.withUnsafeBytes { codes in
+      unsafe scales.withUnsafeBytes { scales in
+        unsafe minimums.withUnsafeBytes { minimums in
+          func interleave(_ tiles: Range<Int>) {
+            for tile in tiles {
+              unsafe layout.interleaveCodes(codes, into: codeBytes, tile: tile)
+              unsafe layout.interleaveScales(scales, minimums, into: scaleBytes, tile: tile)
+            }
+          }
+          if let pool {
+            pool.runRanges(layout.tileCount) { tiles, _ in interleave(tiles) }
+          } else {
+            interleave(0..<layout.tileCount)
+          }
+        }
+      }
+    }
+  }
+
+  package var layout: PackedLayout {
+    PackedLayout(format: format, rows: rowCount, columns: columnCount)
+  }
+
+  /// The bytes it takes at run time: codes and scales with their padding.
+  public var byteCount: Int { codeStorage.byteCount + scaleStorage.byteCount }
+
+  /// Row tile 0's codes, 64-byte aligned, valid as long as the matrix.
+  @unsafe package var codes: UnsafeRawPointer { unsafe UnsafeRawPointer(codeStorage.baseAddress) }
+
+  /// Row tile 0's scales, 64-byte aligned, valid as long as the matrix.
+  @unsafe package var scales: UnsafeRawPointer {
+    unsafe UnsafeRawPointer(scaleStorage.baseAddress)
+  }
+
+  /// The bytes of a canonical plane, exactly as they were given (unused bits zero); empty for a
+  /// plane that the format does not have. Allocates; for tools and tests.
+  public func unpackCanonical(_ plane: Plane) -> [UInt8] {
+    let byteCount = format.byteCount(of: plane, rows: rowCount, columns: columnCount) ?? 0
+    var bytes = [UInt8](repeating: 0, count: byteCount)
+    let layout = layout
+    unsafe bytes.withUnsafeMutableBytes { bytes in
+      for tile in 0..<tileCount where unsafe !bytes.isEmpty {
+        switch plane {
+        case .codes: unsafe layout.deinterleaveCodes(codes, into: bytes, tile: tile)
+        case .scales: unsafe layout.deinterleaveScales(scales, part: 0, into: bytes, tile: tile)
+        case .minimums: unsafe layout.deinterleaveScales(scales, part: 1, into: bytes, tile: tile)
+        }
+      }
+    }
+    return bytes
+  }
+
+  /// The values of one row, as an embedding look-up needs them: value = code · scale,
+  /// (code − 1.5) · scale or minimum + code · scale, each operation rounded to binary32.
+  ///
+  /// - Precondition: `row` is a row, and `output` holds at least `columnCount` floats.
+  public func dequantizeRow(_ row: Int, into output: UnsafeMutablePointer<Float>) {
+    precondition(row >= 0 && row < rowCount, "row \(row) of \(rowCount)")
+    unsafe layout.dequantize(row: row, codes: codes, scales: scales, into: output)
+  }
+
+  /// The same into a span, which is at least `columnCount` long.
+  public func dequantizeRow(_ row: Int, into output: inout MutableSpan<Float>) {
+    precondition(output.count >= columnCount, "\(output.count) floats for \(columnCount) columns")
+    unsafe output.withUnsafeMutableBufferPointer { buffer in
+      // The precondition leaves no empty buffer: a matrix has a column.
+      if let base = buffer.baseAddress { unsafe dequantizeRow(row, into: base) }
+    }
+  }
+}
