@@ -28,7 +28,7 @@ import Testing
     let files = [
       "/proc/cpuinfo": "processor\t: 0\nmodel name\t: A CPU @ 3: fast\nflags\t\t: fpu hypervisor\n",
       "/sys/devices/system/cpu/online": "0-3,8\n",
-      "/proc/self/status": "Name:\tx\nCpus_allowed_list:\t1,3\n",
+      "/proc/self/status": "Name:\tx\nVmHWM:\t    12 kB\nCpus_allowed_list:\t1,3\n",
       "/sys/fs/cgroup/cpu.max": "150000 100000\n",
       "/sys/fs/cgroup/memory.max": "1048576\n",
       "\(cache)/level": "2\n", "\(cache)/type": "Unified\n", "\(cache)/size": "2048K\n",
@@ -67,6 +67,7 @@ import Testing
       #expect(steal * 1_177 == total * 7)
       #expect(state.pressureNanoseconds == 84_000)
       #expect(state.loadAverage == 0.5)
+      #expect(state.peakResidentByteCount == 12_288)
       #expect(state.effectiveGigahertz == nil)
     }
   }

@@ -118,4 +118,11 @@ import Tiers
       value.text
         == "[0.1,12,1e+300,null,null,18446744073709551615,-9223372036854775808,true,5e-324]")
   }
+
+  /// The values are those of an independent computation; the last is FNV-1a's of "abcd".
+  @Test func promptHashes() {
+    #expect(PromptHash.text(of: []) == "fnv1a64:cbf29ce484222325")
+    #expect(PromptHash.text(of: [1, -1, 49_151]) == "fnv1a64:d3dc0a4f0b7adba6")
+    #expect(PromptHash.text(of: [0x6463_6261]) == "fnv1a64:fc179f83ee0724dd")
+  }
 }
