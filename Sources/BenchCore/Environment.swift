@@ -73,6 +73,13 @@ package struct Environment: Codable, Hashable, Sendable {
     /// The CPUs that share it, as a list of ranges.
     package var sharedBy: String?
 
+    package init(level: Int, type: String, byteCount: Int, sharedBy: String?) {
+      self.level = level
+      self.type = type
+      self.byteCount = byteCount
+      self.sharedBy = sharedBy
+    }
+
     package enum CodingKeys: String, CodingKey {
       case level, type
       case byteCount = "bytes"

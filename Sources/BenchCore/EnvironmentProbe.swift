@@ -42,6 +42,12 @@ package struct EnvironmentProbe {
     if measuresClock { state.effectiveGigahertz = ClockCalibration.gigahertz() }
     state.monotonicNanoseconds = TraceClock.now()
     readProcess(&state)
+    // The system can begin this peak anew (`clear_refs`), unlike the one of `getrusage`.
+    if let peak = files.text("/proc/self/status")
+      .flatMap({ SystemText.value(of: "VmHWM", in: $0) }).flatMap(SystemText.byteCount)
+    {
+      state.peakResidentByteCount = peak
+    }
     if let stat = files.text("/proc/stat") { Self.readCPUTime(stat, into: &state) }
     state.pressureNanoseconds = files.text("/proc/pressure/cpu").flatMap(Self.pressure)
     state.loadAverage = files.text("/proc/loadavg")

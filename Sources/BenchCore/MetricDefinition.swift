@@ -28,8 +28,9 @@ package struct MetricDefinition: Codable, Hashable, Sendable {
         + "\(Statistics.minimumIntervalCount) samples"),
     .init(
       name: "percentile",
-      meaning: "nearest rank; refused with too few values (P90 needs 64, P99 662 independent ones: "
-        + "MLPerf LoadGen's early-stopping rule at 99 % confidence)"),
+      meaning: "nearest rank; refused with too few values (P90 needs "
+        + "\(PercentileRule.minimumCount(0.9)), P99 \(PercentileRule.minimumCount(0.99)) "
+        + "independent ones: MLPerf LoadGen's early-stopping rule at 99 % confidence)"),
     .init(
       name: "context used",
       meaning: "positions in the cache after the request: instructions + tools + history + prompt "

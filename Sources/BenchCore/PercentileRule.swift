@@ -82,7 +82,7 @@ extension Statistics {
     let count = clusters.reduce(0) { $0 + $1.count }
     let needed = PercentileRule.minimumCount(fraction, confidence: confidence)
     guard count >= needed, let value = nearestRank(fraction, of: clusters.flatMap { $0 }) else {
-      return .refused("\(count) values, \(needed) needed")
+      return .refused("needs \(needed) values, has \(count)")
     }
     // A cluster each is independence.
     if clusters.count == count { return .value(value) }
@@ -92,7 +92,8 @@ extension Statistics {
     let effective = effectiveCount(clusters.map { $0.map { $0 <= value ? 1 : 0 } })
     guard effective >= needed else {
       return .refused(
-        "\(count) values of \(clusters.count) requests count as \(effective), \(needed) needed")
+        "needs \(needed) values, and the \(count) of \(clusters.count) requests count as \(effective)"
+      )
     }
     return .value(value)
   }

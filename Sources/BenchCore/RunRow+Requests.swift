@@ -74,7 +74,7 @@ extension RunRow {
     let measured = requests.compactMap { $0.measured(phase) }
     sampleNanoseconds = measured.map(\.nanoseconds)
     sampleTokensPerSecond = measured.map(\.tokensPerSecond)
-    let times = sampleNanoseconds.map(Double.init)
+    let times = sampleNanoseconds.map { Double($0) }
     averageNanoseconds = Statistics.mean(times).map { UInt64($0.rounded()) }
     deviationNanoseconds = Statistics.standardDeviation(times).map { UInt64($0.rounded()) }
     averageTokensPerSecond = Statistics.mean(sampleTokensPerSecond)
@@ -95,8 +95,8 @@ extension RunRow {
     ttftSamples = requests.compactMap(\.ttftNanoseconds)
     ttfoSamples = requests.compactMap(\.ttfoNanoseconds)
     tpotSamples = requests.compactMap(\.tpotNanoseconds)
-    let ttft = ttftSamples.map(Double.init)
-    let ttfo = ttfoSamples.map(Double.init)
+    let ttft = ttftSamples.map { Double($0) }
+    let ttfo = ttfoSamples.map { Double($0) }
     ttftNanoseconds = Statistics.median(ttft)
     ttftInterval = Statistics.medianInterval(ttft, seed: seed)
     ttfoNanoseconds = Statistics.median(ttfo)
@@ -105,15 +105,15 @@ extension RunRow {
     tpotInterval = Statistics.medianInterval(tpotSamples, seed: seed)
     if !requests.isEmpty && requests.count < Statistics.minimumIntervalCount {
       intervalRefusal =
-        "\(requests.count) samples, \(Statistics.minimumIntervalCount) needed for a 95 % interval"
+        "a 95 % interval needs \(Statistics.minimumIntervalCount) samples, has \(requests.count)"
     }
   }
 
   private mutating func recordGaps(_ requests: [ServedRequest], seed: UInt64) {
     itlSamples = requests.flatMap(\.itlNanoseconds)
     guard !itlSamples.isEmpty else { return }
-    let gaps = requests.map { $0.itlNanoseconds.map(Double.init) }
-    itlP50Nanoseconds = Statistics.median(itlSamples.map(Double.init))
+    let gaps = requests.map { $0.itlNanoseconds.map { Double($0) } }
+    itlP50Nanoseconds = Statistics.median(itlSamples.map { Double($0) })
     itlP50Interval = Statistics.medianInterval(ofClusters: gaps, seed: seed)
     let p90 = Statistics.percentile(0.90, ofClusters: gaps)
     let p99 = Statistics.percentile(0.99, ofClusters: gaps)

@@ -70,7 +70,7 @@ extension Verdict {
 
   private mutating func judgeSamples(_ samples: [Double]) {
     if samples.count < Limit.sampleCount {
-      add(.tooFewSamples, "\(samples.count) samples (\(Limit.sampleCount) needed)")
+      add(.tooFewSamples, "needs \(Limit.sampleCount) samples, has \(samples.count)")
     }
     guard let median = Statistics.median(samples), median > 0,
       let deviation = Statistics.scaledMedianDeviation(samples),

@@ -33,6 +33,11 @@ package struct VerdictFinding: Hashable, Sendable {
   package var reason: VerdictReason
   /// What was seen and what was allowed, in words.
   package var words: String
+
+  package init(reason: VerdictReason, words: String) {
+    self.reason = reason
+    self.words = words
+  }
 }
 
 /// All that can speak against a result.

@@ -144,7 +144,7 @@ struct MarkdownReport {
         + "\(Figure.milliseconds(interval.high))]"
     }
     return Figure.milliseconds(value)
-      + (row.intervalRefusal.map { footnotes.mark("no interval: \($0)") } ?? "")
+      + (row.intervalRefusal.map { footnotes.mark($0) } ?? "")
   }
 
   private mutating func percentile(_ name: String, _ value: Double?, _ row: RunRow) -> String {
@@ -189,10 +189,10 @@ private struct Footnotes {
     return " [\(reasons.count)]"
   }
 
-  /// A paragraph a reason; line ends inside of one become spaces.
+  /// A line a reason (two spaces end a line in Markdown); control characters become spaces.
   var text: String {
     reasons.enumerated().map { index, reason in
-      "[\(index + 1)] " + String(reason.map { $0.isNewline ? " " : $0 }) + "  \n"
+      "[\(index + 1)] " + TextTable.oneLine(reason) + "  \n"
     }.joined()
   }
 }

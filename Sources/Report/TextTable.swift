@@ -48,12 +48,22 @@ struct TextTable {
     return "| " + padded.joined(separator: " | ") + " |\n"
   }
 
-  /// A bar would end the cell and a line end the row. Scalars, since CRLF is one character.
+  /// A bar would end the cell and a line end the row.
   private static func escaped(_ text: String) -> String {
+    // Scalars: a mark that combines with a bar would hide it among characters.
+    var result = ""
+    for scalar in oneLine(text).unicodeScalars {
+      if scalar == "|" { result += "\\" }
+      result.unicodeScalars.append(scalar)
+    }
+    return result
+  }
+
+  /// The text with spaces for control characters. Scalar by scalar, since CRLF is one character.
+  static func oneLine(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {
-      case "|": result += "\\|"
       case "\0"..."\u{1F}", "\u{7F}", "\u{85}", "\u{2028}", "\u{2029}": result += " "
       default: result.unicodeScalars.append(scalar)
       }
