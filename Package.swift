@@ -83,15 +83,17 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    // Tests.
     .executableTarget(
       name: "kernel-selftest",
       dependencies: [
         "QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats",
       ],
       swiftSettings: strict),
+
+    // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-    tests("Kernels", ["KernelReference", "KernelContract"]),
+    tests("Kernels", ["KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
+    tests("QuantKernels", ["KernelContract", "KernelReference", "CPlatform"]),
     tests("FloatBaseline", ["KernelReference", "KernelContract"]),
   ],
   swiftLanguageModes: [.v6]

@@ -69,11 +69,6 @@ import CKernels
 package enum PackedProductScratch {
   /// Bytes for a panel of rows unpacked over all columns, and for the accumulators of a tile.
   package static func byteCount(columns: Int) -> Int {
-    accumulatorByteCount + (columns + 63) / 64 * 64 * panelRowCount
+    Int(CK_ACCUMULATOR_BYTES) + (columns + 63) / 64 * 64 * Int(CK_PANEL_ROWS)
   }
-
-  /// Rows of the largest panel of any instruction set.
-  package static let panelRowCount = 32
-  /// Bytes before the panel: 12 tokens × 32 rows × 4.
-  package static let accumulatorByteCount = 12 * 32 * 4
 }

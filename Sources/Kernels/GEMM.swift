@@ -1,5 +1,4 @@
 import CKernels
-import KernelContract
 
 // Pointers: the arguments describe the whole matrix, all tokens, the output and the scratch as the
 // contract says; every address below is inside of one of them, by the loop bounds.
@@ -21,7 +20,7 @@ import KernelContract
   @inline(__always) init(_ a: CKProduct, tile: Int) {
     let scratch = unsafe a.scratch.unsafelyUnwrapped
     unsafe accumulators = scratch
-    unsafe codes = scratch + PackedProductScratch.accumulatorByteCount
+    unsafe codes = scratch + Int(CK_ACCUMULATOR_BYTES)
     unsafe self.tile = tile
     unsafe liveTileCount = unsafe min(Codes.Panel.tileCount, a.tileEnd &- tile)
     let quadBytes = unsafe Codes.quadColumns / 4 &* Self.stepBytes
@@ -43,6 +42,16 @@ import KernelContract
     }
   }
 
+  /// Sets the accumulators of the first tokens, all 64 bytes of each tile's.
+  @inline(__always) func clear<Vector: BitwiseCopyable>(_ tokenCount: Int, _ zero: Vector) {
+    var i = 0
+    while i < tokenCount &* Codes.Panel.tileCount {
+      unsafe place(0, i).storeBytes(of: zero, as: Vector.self)
+      ck_memory_order()
+      i &+= 1
+    }
+  }
+
   /// Where a token's accumulator of one tile lies.
   @inline(__always) func place(_ token: Int, _ part: Int) -> UnsafeMutableRawPointer {
     unsafe accumulators + (token &* Codes.Panel.tileCount &+ part) &* 64
@@ -61,15 +70,42 @@ private func run<Tokens: TokenTile>(
   let stepBytes = Tokens.Accumulator.tileCount &* 64
   var step = 0
   while step < stepCount {
+    // Loads stay in their step: moved up, they take the registers of the accumulators.
     unsafe tokens.dot(codes, x, stride: stride)
+    ck_memory_order()
     unsafe tokens.dot(codes + stepBytes, x + 4, stride: stride)
+    ck_memory_order()
     unsafe tokens.dot(codes + 2 &* stepBytes, x + 8, stride: stride)
+    ck_memory_order()
     unsafe tokens.dot(codes + 3 &* stepBytes, x + 12, stride: stride)
+    ck_memory_order()
     unsafe codes += 4 &* stepBytes
     unsafe x += 16
     step &+= 4
   }
   return tokens
+}
+
+/// Adds sums to those at a place.
+@inline(__always)
+private func add<P: TilePrimitives>(
+  _ sums: P.Sums, at place: UnsafeMutableRawPointer, _: P.Type
+) {
+  let total = unsafe P.add(place.load(as: P.Sums.self), sums)
+  unsafe place.storeBytes(of: total, as: P.Sums.self)
+}
+
+/// Adds a group's part to the reals at a place.
+@inline(__always)
+private func add<Scales: GroupScales>(
+  _ sums: Scales.Primitives.Sums, _ scales: Scales.Scales, _ offset: Float,
+  at place: UnsafeMutableRawPointer, _: Scales.Type
+) {
+  typealias P = Scales.Primitives
+  let total =
+    unsafe place.load(as: P.Reals.self)
+    + Scales.apply(scales, P.smallReals(sums), offset: offset)
+  unsafe place.storeBytes(of: total, as: P.Reals.self)
 }
 
 /// All rows of the call times all tokens, scales per channel.
@@ -101,21 +137,17 @@ private func multiplyPerChannel<Codes: PackedCodes, Tokens: TokenTile>(
   let stepCount = unsafe a.chunkCount &* 16
   let runLength = Codes.Panel.runLength(maximumCode: Codes.maximumCode)
   let x = unsafe UnsafeRawPointer(a.activations + token &* a.activationStride)
+  unsafe panel.clear(Tokens.tokenCount, P.zeroSums)
   var step = 0
   while step < stepCount {
     let count = min(runLength, stepCount &- step)
     let tokens = unsafe run(
       Tokens.self, panel.codes + step &* Panel<Codes>.stepBytes, x + step &* 4,
       stride: a.activationStride, stepCount: count)
-    let isFirst = step == 0
     tokens.forEach(from: 0) { index, accumulator in
-      var part = 0
-      while part < Codes.Panel.tileCount {
-        let place = unsafe panel.place(index, part)
-        var sums = accumulator.sums(tile: part)
-        if !isFirst { sums = unsafe P.add(place.load(as: P.Sums.self), sums) }
-        unsafe place.storeBytes(of: sums, as: P.Sums.self)
-        part &+= 1
+      unsafe add(accumulator.sums(tile: 0), at: panel.place(index, 0), P.self)
+      if Codes.Panel.tileCount == 2 {
+        unsafe add(accumulator.sums(tile: 1), at: panel.place(index, 1), P.self)
       }
     }
     step &+= count
@@ -172,26 +204,30 @@ private func multiplyPerGroup<Codes: PackedCodes, Scales: GroupScales, Tokens: T
   let sumsPerGroup = Codes.quadColumns / 32
   var codes = unsafe UnsafeRawPointer(panel.codes)
   var x = unsafe UnsafeRawPointer(a.activations + token &* a.activationStride)
+  unsafe panel.clear(Tokens.tokenCount, P.Reals.splat(0))
   var group = 0
   while group < groupCount {
     let tokens = unsafe run(
       Tokens.self, codes, x, stride: a.activationStride, stepCount: groupSteps)
-    let isFirst = group == 0
-    var part = 0
-    while part < Codes.Panel.tileCount {
-      let tile = unsafe panel.tile &+ min(part, panel.liveTileCount &- 1)
-      let scales = unsafe Scales.load(
-        a.scales + (tile &* a.scaleTileBytes &+ group &* Scales.byteCount))
-      tokens.forEach(from: 0) { index, accumulator in
-        let offset = unsafe Scales.offset(
-          a.groupSums + ((token &+ index) &* a.groupSumStride &+ group &* sumsPerGroup))
-        let place = unsafe panel.place(index, part)
-        let sums = P.smallReals(accumulator.sums(tile: part))
-        let before = unsafe isFirst ? P.Reals.splat(0) : place.load(as: P.Reals.self)
-        let after = before + Scales.apply(scales, sums, offset: offset)
-        unsafe place.storeBytes(of: after, as: P.Reals.self)
+    let sumsBegin = unsafe a.groupSums + (token &* a.groupSumStride &+ group &* sumsPerGroup)
+    // A panel's missing tile takes the scales of the last one, like its codes.
+    let first = unsafe Scales.load(
+      a.scales + (panel.tile &* a.scaleTileBytes &+ group &* Scales.byteCount))
+    let second =
+      unsafe Codes.Panel.tileCount == 1
+      ? first
+      : Scales.load(
+        a.scales
+          + ((panel.tile &+ panel.liveTileCount &- 1) &* a.scaleTileBytes
+            &+ group &* Scales.byteCount))
+    tokens.forEach(from: 0) { index, accumulator in
+      let offset = unsafe Scales.offset(sumsBegin + index &* a.groupSumStride)
+      unsafe add(
+        accumulator.sums(tile: 0), first, offset, at: panel.place(index, 0), Scales.self)
+      if Codes.Panel.tileCount == 2 {
+        unsafe add(
+          accumulator.sums(tile: 1), second, offset, at: panel.place(index, 1), Scales.self)
       }
-      part &+= 1
     }
     unsafe codes += groupSteps &* Panel<Codes>.stepBytes
     unsafe x += Codes.quadColumns

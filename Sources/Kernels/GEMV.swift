@@ -105,11 +105,8 @@ func store<Reals: BitwiseCopyable>(
     var copy = reals
     // 16 floats lie in `Reals`, row after row.
     unsafe withUnsafeBytes(of: &copy) { bytes in
-      var i = 0
-      while i < count {
-        unsafe output[i] = bytes.loadUnaligned(fromByteOffset: i &* 4, as: Float.self)
-        i &+= 1
-      }
+      guard let from = bytes.baseAddress else { return }
+      unsafe copyFloats(count, from: from, to: UnsafeMutableRawPointer(output))
     }
   }
 }

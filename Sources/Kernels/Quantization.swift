@@ -25,14 +25,13 @@ func quantize<P: QuantizationPrimitives>(
   let a = unsafe arguments.pointee
   let wholeCount = unsafe a.columnCount / 32
   let restCount = unsafe a.columnCount &- wholeCount &* 32
-  var rest = InlineArray<32, Float>(repeating: 0)
+  var rest = Halves(low: SIMD16<Float>.zero, high: SIMD16<Float>.zero)
   var token = unsafe a.tokenBegin
   while unsafe token < a.tokenEnd {
     let input = unsafe a.input + token &* a.inputStride
-    var i = 0
-    while i < restCount {
-      unsafe rest[unchecked: i] = input[wholeCount &* 32 &+ i]
-      i &+= 1
+    unsafe withUnsafeMutableBytes(of: &rest) { bytes in
+      guard let to = bytes.baseAddress else { return }
+      unsafe copyFloats(restCount, from: input + wholeCount &* 32, to: to)
     }
     var magnitudes = P.zeroMagnitudes
     var group = 0

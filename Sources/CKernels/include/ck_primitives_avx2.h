@@ -10,6 +10,13 @@
 
 #define CK_BOTH_HALVES _Pragma("clang loop unroll(full)") for (int h = 0; h < 2; ++h)
 
+/// a + b in 16 bits, in this order.
+static inline CK_AVX2 __m256i ck_avx2_add16(__m256i a, __m256i b) {
+  __m256i sum = _mm256_add_epi16(a, b);
+  CK_KEEP_ORDER(sum);
+  return sum;
+}
+
 /// Four activations in every row's lane.
 static inline CK_AVX2 __m256i ck_avx2_splat(CK_IN x) {
   return _mm256_set1_epi32(*(const ck_i32 *)x);
@@ -25,10 +32,10 @@ static inline CK_AVX2 void ck_avx2_dot_pairs(CK_INOUT low, CK_INOUT high, CK_IN 
   const __m256i x2 = ck_avx2_splat(a + 8), x3 = ck_avx2_splat(a + 12);
   CK_BOTH_HALVES {
     const __m256i v = ((const ck_i256 *)codes)[h], w = _mm256_srli_epi16(v, 4);
-    l[h] = _mm256_add_epi16(l[h], _mm256_maddubs_epi16(_mm256_and_si256(v, field0), x0));
-    u[h] = _mm256_add_epi16(u[h], _mm256_maddubs_epi16(_mm256_and_si256(v, field1), x1));
-    l[h] = _mm256_add_epi16(l[h], _mm256_maddubs_epi16(_mm256_and_si256(w, field0), x2));
-    u[h] = _mm256_add_epi16(u[h], _mm256_maddubs_epi16(_mm256_and_si256(w, field1), x3));
+    l[h] = ck_avx2_add16(l[h], _mm256_maddubs_epi16(_mm256_and_si256(v, field0), x0));
+    u[h] = ck_avx2_add16(u[h], _mm256_maddubs_epi16(_mm256_and_si256(v, field1), x1));
+    l[h] = ck_avx2_add16(l[h], _mm256_maddubs_epi16(_mm256_and_si256(w, field0), x2));
+    u[h] = ck_avx2_add16(u[h], _mm256_maddubs_epi16(_mm256_and_si256(w, field1), x3));
   }
 }
 
@@ -39,8 +46,8 @@ static inline CK_AVX2 void ck_avx2_dot_nibbles(CK_INOUT acc, CK_IN codes, CK_IN 
   const __m256i x0 = ck_avx2_splat(x), x1 = ck_avx2_splat((const char *)x + 4);
   CK_BOTH_HALVES {
     const __m256i v = ((const ck_i256 *)codes)[h], w = _mm256_srli_epi16(v, 4);
-    sum[h] = _mm256_add_epi16(sum[h], _mm256_maddubs_epi16(_mm256_and_si256(v, field), x0));
-    sum[h] = _mm256_add_epi16(sum[h], _mm256_maddubs_epi16(_mm256_and_si256(w, field), x1));
+    sum[h] = ck_avx2_add16(sum[h], _mm256_maddubs_epi16(_mm256_and_si256(v, field), x0));
+    sum[h] = ck_avx2_add16(sum[h], _mm256_maddubs_epi16(_mm256_and_si256(w, field), x1));
   }
 }
 
@@ -52,7 +59,9 @@ static inline CK_AVX2 void ck_avx2_panel_signed(CK_INOUT acc, CK_IN codes, CK_IN
   CK_BOTH_HALVES {
     const __m256i v = ((const ck_i256 *)codes)[h];
     const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(v), _mm256_sign_epi8(x0, v));
-    sum[h] = _mm256_add_epi32(sum[h], _mm256_madd_epi16(pairs, ones));
+    __m256i total = _mm256_add_epi32(sum[h], _mm256_madd_epi16(pairs, ones));
+    CK_KEEP_ORDER(total);
+    sum[h] = total;
   }
 }
 
@@ -70,7 +79,7 @@ static inline CK_AVX2 void ck_avx2_panel_small(CK_INOUT acc, CK_IN codes, CK_IN 
   ck_i256 *sum = (ck_i256 *)acc;
   const __m256i x0 = ck_avx2_splat(x);
   CK_BOTH_HALVES {
-    sum[h] = _mm256_add_epi16(sum[h], _mm256_maddubs_epi16(((const ck_i256 *)codes)[h], x0));
+    sum[h] = ck_avx2_add16(sum[h], _mm256_maddubs_epi16(((const ck_i256 *)codes)[h], x0));
   }
 }
 

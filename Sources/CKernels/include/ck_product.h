@@ -4,6 +4,13 @@
 
 #include "ck_targets.h"
 
+enum {
+  /// Rows of the largest panel of any level.
+  CK_PANEL_ROWS = 32,
+  /// Bytes before the panel in a thread's scratch: 12 tokens × 32 rows × 4.
+  CK_ACCUMULATOR_BYTES = 12 * 32 * 4,
+};
+
 /// One call of a packed product: row tiles `tileBegin ..< tileEnd` times all tokens.
 typedef struct CKProduct {
   /// Codes of row tile 0; tile i begins at i * codeTileBytes.

@@ -24,6 +24,14 @@ typedef __m128 ck_f128 __attribute__((aligned(1), may_alias));
 typedef int32_t ck_i32 __attribute__((aligned(1), may_alias));
 typedef float ck_f32 __attribute__((aligned(1), may_alias));
 
+/// Keeps the optimizer from reordering the sums that a vector is part of: regrouped, several steps
+/// of a tile need temporaries that the registers do not hold. Costs no instruction.
+#define CK_KEEP_ORDER(VECTOR) __asm__("" : "+x"(VECTOR))
+
+/// Keeps the optimizer from moving loads and stores across, or from replacing a loop of stores by
+/// a call. Vectors in registers are not touched. Costs no instruction.
+static inline void ck_memory_order(void) { __asm__ volatile("" ::: "memory"); }
+
 /// Asks for the cache line at p. A hint only: any address is allowed.
 static inline void ck_prefetch(const void *_Nonnull p) { __builtin_prefetch(p, 0, 3); }
 
