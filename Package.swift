@@ -104,6 +104,7 @@ let package = Package(
     tests("TraceExport", ["TraceCore", "TensorCore"]),
     tests("Kernels", ["KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
     // tests("QuantKernels", ["KernelContract", "KernelReference", "CPlatform"]),
+    tests("QuantKernels", ["KernelContract", "KernelReference", "CPlatform"]),
     tests("FloatBaseline", ["KernelReference", "KernelContract"]),
   ],
   swiftLanguageModes: [.v6]

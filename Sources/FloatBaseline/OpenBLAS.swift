@@ -56,11 +56,11 @@ import KernelContract
       return unsafe address
     }
     // The types are those of OpenBLAS's cblas.h, with 32-bit integers, as Debian builds it.
-    unsafe gemm = unsafe unsafeBitCast(symbol("cblas_sgemm"), to: Gemm.self)
-    unsafe gemv = unsafe unsafeBitCast(symbol("cblas_sgemv"), to: Gemv.self)
+    unsafe gemm = try unsafe unsafeBitCast(symbol("cblas_sgemm"), to: Gemm.self)
+    unsafe gemv = try unsafe unsafeBitCast(symbol("cblas_sgemv"), to: Gemv.self)
     typealias Text = @convention(c) () -> UnsafePointer<CChar>?
-    let core = unsafe unsafeBitCast(symbol("openblas_get_corename"), to: Text.self)
-    let config = unsafe unsafeBitCast(symbol("openblas_get_config"), to: Text.self)
+    let core = try unsafe unsafeBitCast(symbol("openblas_get_corename"), to: Text.self)
+    let config = try unsafe unsafeBitCast(symbol("openblas_get_config"), to: Text.self)
     coreType = unsafe core().map { unsafe String(cString: $0) } ?? "unknown"
     configuration = unsafe config().map { unsafe String(cString: $0) } ?? "unknown"
   }
