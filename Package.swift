@@ -103,8 +103,8 @@ let package = Package(
     tests("TraceCore"),
     tests("TraceExport", ["TraceCore", "TensorCore"]),
     tests("Kernels", ["KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
-    // tests("QuantKernels", ["KernelContract", "KernelReference", "CPlatform"]),
-    tests("QuantKernels", ["KernelContract", "KernelReference", "CPlatform"]),
+    tests("BenchCore", ["Tiers", "EngineInterface"]),
+    tests("Report", ["BenchCore"]),
     tests("FloatBaseline", ["KernelReference", "KernelContract"]),
   ],
   swiftLanguageModes: [.v6]

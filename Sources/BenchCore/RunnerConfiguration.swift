@@ -44,7 +44,7 @@ package struct RunnerConfiguration: Sendable {
   package var fixedReasoningLevels: [ReasoningLevel]?
   package var keyElements = ["f16"]
   package var valueElements = ["f16"]
-  package var repetitions = 5
+  package var repetitions = 6
   package var warmups = 1
   package var batchTokens = 512
   /// Reasoning tokens a level may take, where not the level's own.

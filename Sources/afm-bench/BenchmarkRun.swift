@@ -16,6 +16,8 @@ struct BenchmarkRun {
   private let recorder: TraceRecorder
   private var recording: Recording?
   private var samples: [SampleRecord] = []
+  /// What each row is judged by.
+  private var evidence: [VerdictEvidence] = []
   private var environment: Environment?
   private let started: SystemState
 
@@ -38,14 +40,10 @@ struct BenchmarkRun {
     let recording = recorder.finish(metadata: metadata)
     self.recording = recording
     environment?.after = probe.state()
-    guard recording.droppedEvents > 0 else { return }
-    // What was lost is known only now.
+    // What the recording lost is known only now.
     for index in rows.indices {
-      var evidence = VerdictEvidence()
-      evidence.droppedEvents = Int(clamping: recording.droppedEvents)
-      evidence.samples = rows[index].sampleNanoseconds.map(Double.init)
-      evidence.error = rows[index].error
-      rows[index].setVerdict(Verdict.judge(evidence))
+      evidence[index].droppedEvents = Int(clamping: recording.droppedEvents)
+      rows[index].setVerdict(Verdict.judge(evidence[index]))
     }
   }
 
@@ -83,11 +81,11 @@ struct BenchmarkRun {
         decodeWeightByteCount: facts.decodeWeightByteCount, memoryReadBytesPerSecond: roof)
       row.recordingOverhead = overhead.share(of: cell)
       var evidence = VerdictEvidence()
-      evidence.samples = row.sampleNanoseconds.map(Double.init)
+      evidence.samples = row.sampleNanoseconds.map { Double($0) }
       evidence.change = SystemChange(from: before, to: after)
       evidence.recordingOverhead = row.recordingOverhead
       evidence.error = row.error
-      row.setVerdict(Verdict.judge(evidence))
+      self.evidence.append(evidence)
       samples += cell.samples.enumerated().map {
         SampleRecord(row: row, index: $0.offset, request: $0.element)
       }

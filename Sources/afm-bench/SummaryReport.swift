@@ -55,7 +55,8 @@ struct SummaryReport: Encodable {
       lines.append([
         row.request.map(String.init) ?? "–", row.repetition.map(String.init) ?? "–",
         row.tier ?? "–", row.reasoning ?? "–",
-        milliseconds(row.ttft_ns.map(Double.init)), milliseconds(row.ttfo_ns.map(Double.init)),
+        milliseconds(row.ttft_ns.map { Double($0) }),
+        milliseconds(row.ttfo_ns.map { Double($0) }),
         milliseconds(row.tpot_ns), row.prompt_tokens.map(String.init) ?? "–",
         String(row.cached_tokens), String(row.reasoning_tokens), String(row.response_tokens),
         rate(row.prefill_ts), rate(row.decode_ts),

@@ -24,8 +24,10 @@ struct RunCommand: ParsableCommand {
   @Option(name: .customShort("t"), help: "Threads, a list; by default one a core.")
   var threads: String?
 
-  @Option(name: .customShort("r"), help: "Repetitions.")
-  var repetitions = 5
+  @Option(
+    name: .customShort("r"),
+    help: "Repetitions; an interval of a median needs at least 6.")
+  var repetitions = 6
 
   @Option(
     name: [.customLong("ctk", withSingleDash: true), .customLong("cache-type-k")],
