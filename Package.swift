@@ -65,6 +65,9 @@ let package = Package(
 
     // Floor 4.
     module("QuantKernels", ["Kernels", "KernelContract", "CKernels", "CPlatform"]),
+    module(
+      "KernelChecks",
+      ["QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels"]),
     module("BenchCore", ["Tiers", "EngineInterface", "TraceCore"]),
 
     // Floor 5.
@@ -84,13 +87,12 @@ let package = Package(
 
     .executableTarget(
       name: "kernel-selftest",
-      dependencies: ["QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels"],
-      swiftSettings: strict),
+      dependencies: ["KernelChecks"], swiftSettings: strict),
 
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-    tests("Kernels", ["KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
-    tests("QuantKernels", ["KernelContract", "KernelReference", "CPlatform"]),
+    tests("Kernels", ["KernelChecks", "KernelContract", "QuantKernels"]),
+    tests("QuantKernels", ["KernelChecks", "KernelContract", "KernelReference", "PackedFormats"]),
   ],
   swiftLanguageModes: [.v6]
 )
