@@ -60,12 +60,15 @@ let package = Package(
 
     // Floor 3.
     module("Kernels", ["KernelContract", "CKernels"]),
-    module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
+    module("KernelReference", ["KernelContract"]),
     module("FloatBaseline", ["KernelContract"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
 
     // Floor 4.
     module("QuantKernels", ["Kernels", "KernelContract", "CKernels", "CPlatform"]),
+    module(
+      "KernelChecks",
+      ["QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats"]),
     module("BenchCore", ["Tiers", "EngineInterface", "TraceCore"]),
 
     // Floor 5.
@@ -85,15 +88,12 @@ let package = Package(
 
     .executableTarget(
       name: "kernel-selftest",
-      dependencies: [
-        "QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats",
-      ],
-      swiftSettings: strict),
+      dependencies: ["KernelChecks"], swiftSettings: strict),
 
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-    tests("Kernels", ["KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
-    tests("QuantKernels", ["KernelContract", "KernelReference", "CPlatform"]),
+    tests("Kernels", ["KernelChecks", "KernelContract", "QuantKernels"]),
+    tests("QuantKernels", ["KernelChecks", "KernelContract", "KernelReference", "PackedFormats"]),
     tests("FloatBaseline", ["KernelReference", "KernelContract"]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,5 +1,5 @@
+import KernelChecks
 import KernelContract
-import KernelReference
 import Kernels
 import Testing
 
