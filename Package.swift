@@ -61,12 +61,15 @@ let package = Package(
 
     // Floor 3.
     module("Kernels", ["KernelContract", "CKernels"]),
-    module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
+    module("KernelReference", ["KernelContract"]),
     module("FloatBaseline", ["KernelContract"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
 
     // Floor 4.
     module("QuantKernels", ["Kernels", "KernelContract", "CKernels", "CPlatform"]),
+    module(
+      "KernelChecks",
+      ["QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats"]),
     module("BenchCore", ["Tiers", "EngineInterface", "TraceCore"]),
 
     // Floor 5.
@@ -89,10 +92,7 @@ let package = Package(
 
     .executableTarget(
       name: "kernel-selftest",
-      dependencies: [
-        "QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats",
-      ],
-      swiftSettings: strict),
+      dependencies: ["KernelChecks"], swiftSettings: strict),
 
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
@@ -105,6 +105,8 @@ let package = Package(
     tests("Kernels", ["KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
     tests("BenchCore", ["Tiers", "EngineInterface"]),
     tests("Report", ["BenchCore"]),
+    tests("Kernels", ["KernelChecks", "KernelContract", "QuantKernels"]),
+    tests("QuantKernels", ["KernelChecks", "KernelContract", "KernelReference", "PackedFormats"]),
     tests("FloatBaseline", ["KernelReference", "KernelContract"]),
   ],
   swiftLanguageModes: [.v6]

@@ -2,8 +2,10 @@ import CKernels
 
 /// What a CPU can do and its operating system lets it do, as far as kernels ask.
 public struct CPUFeatures: OptionSet, Hashable, Sendable {
+  /// A bit a feature, as CKernels numbers them.
   public let rawValue: UInt32
 
+  /// Features by their bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   package static let avx2 = CPUFeatures(rawValue: UInt32(CK_FEATURE_AVX2))

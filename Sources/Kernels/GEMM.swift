@@ -67,17 +67,19 @@ private func run<Tokens: TokenTile>(
   var tokens = Tokens.zero
   var codes = unsafe panel
   var x = unsafe activations
+  typealias Codes = Tokens.Accumulator.Codes
   let stepBytes = Tokens.Accumulator.tileCount &* 64
   var step = 0
   while step < stepCount {
     // Loads stay in their step: moved up, they take the registers of the accumulators.
-    unsafe tokens.dot(codes, x, stride: stride)
+    unsafe tokens.dot(codes.loadUnaligned(as: Codes.self), x, stride: stride)
     ck_memory_order()
-    unsafe tokens.dot(codes + stepBytes, x + 4, stride: stride)
+    unsafe tokens.dot((codes + stepBytes).loadUnaligned(as: Codes.self), x + 4, stride: stride)
     ck_memory_order()
-    unsafe tokens.dot(codes + 2 &* stepBytes, x + 8, stride: stride)
+    unsafe tokens.dot((codes + 2 &* stepBytes).loadUnaligned(as: Codes.self), x + 8, stride: stride)
     ck_memory_order()
-    unsafe tokens.dot(codes + 3 &* stepBytes, x + 12, stride: stride)
+    unsafe tokens.dot(
+      (codes + 3 &* stepBytes).loadUnaligned(as: Codes.self), x + 12, stride: stride)
     ck_memory_order()
     unsafe codes += 4 &* stepBytes
     unsafe x += 16
@@ -119,6 +121,12 @@ func gemmPerChannel<Codes: PackedCodes>(_: Codes.Type, _ arguments: UnsafePointe
     while unsafe token &+ Codes.Tokens.tokenCount <= a.tokenCount {
       unsafe multiplyPerChannel(Codes.self, Codes.Tokens.self, panel, a, token)
       token &+= Codes.Tokens.tokenCount
+    }
+    while unsafe Codes.FewTokens.tokenCount > 1
+      && token &+ Codes.FewTokens.tokenCount <= a.tokenCount
+    {
+      unsafe multiplyPerChannel(Codes.self, Codes.FewTokens.self, panel, a, token)
+      token &+= Codes.FewTokens.tokenCount
     }
     while unsafe token < a.tokenCount {
       unsafe multiplyPerChannel(Codes.self, OneToken<Codes.Panel>.self, panel, a, token)
@@ -182,6 +190,12 @@ func gemmPerGroup<Codes: PackedCodes, Scales: GroupScales>(
     while unsafe token &+ Codes.Tokens.tokenCount <= a.tokenCount {
       unsafe multiplyPerGroup(Codes.self, Scales.self, Codes.Tokens.self, panel, a, token)
       token &+= Codes.Tokens.tokenCount
+    }
+    while unsafe Codes.FewTokens.tokenCount > 1
+      && token &+ Codes.FewTokens.tokenCount <= a.tokenCount
+    {
+      unsafe multiplyPerGroup(Codes.self, Scales.self, Codes.FewTokens.self, panel, a, token)
+      token &+= Codes.FewTokens.tokenCount
     }
     while unsafe token < a.tokenCount {
       unsafe multiplyPerGroup(

@@ -4,6 +4,7 @@ protocol PackedCodes {
   associatedtype Quad: QuadAccumulator where Quad.Sums == Primitives.Sums
   associatedtype Panel: PanelAccumulator where Panel.Sums == Primitives.Sums
   associatedtype Tokens: TokenTile where Tokens.Accumulator == Panel
+  associatedtype FewTokens: TokenTile where FewTokens.Accumulator == Panel
 
   /// The columns of a quad: of 256 bytes of codes of 16 rows.
   static var quadColumns: Int { get }
@@ -23,6 +24,7 @@ enum ByteCodes<Primitives: TilePrimitives>: PackedCodes {
   typealias Quad = Primitives.ByteQuad
   typealias Panel = Primitives.BytePanel
   typealias Tokens = Primitives.ByteTokens
+  typealias FewTokens = Primitives.FewByteTokens
   @inline(__always) static var quadColumns: Int { 16 }
   @inline(__always) static var maximumCode: Int { 255 }
   @inline(__always) static var multiplier: Int32 { 1 }
@@ -44,6 +46,7 @@ enum NibbleCodes<Primitives: TilePrimitives>: PackedCodes {
   typealias Quad = Primitives.NibbleQuad
   typealias Panel = Primitives.SmallPanel
   typealias Tokens = Primitives.SmallTokens
+  typealias FewTokens = Primitives.FewSmallTokens
   @inline(__always) static var quadColumns: Int { 32 }
   @inline(__always) static var maximumCode: Int { 15 }
   @inline(__always) static var multiplier: Int32 { 1 }
@@ -65,6 +68,7 @@ enum PairCodes<Primitives: TilePrimitives>: PackedCodes {
   typealias Quad = Primitives.PairQuad
   typealias Panel = Primitives.SmallPanel
   typealias Tokens = Primitives.SmallTokens
+  typealias FewTokens = Primitives.FewSmallTokens
   @inline(__always) static var quadColumns: Int { 64 }
   @inline(__always) static var maximumCode: Int { 3 }
   @inline(__always) static var multiplier: Int32 { 2 }

@@ -10,6 +10,8 @@
     typealias Reals = Halves<SIMD8<Float>>
     typealias ByteTokens = FourTokens<BytePanel>
     typealias SmallTokens = SixTokens<SmallPanel>
+    typealias FewByteTokens = TwoTokens<BytePanel>
+    typealias FewSmallTokens = TwoTokens<SmallPanel>
 
     @inline(__always) static var byteBias: Int32 { 0 }
     @inline(__always) static var zeroSums: Sums { Sums(low: .zero, high: .zero) }
@@ -61,8 +63,9 @@
       @inline(__always) static var zero: Self { Self(accumulator: zeroSums) }
       @inline(__always) static func runLength(maximumCode: Int) -> Int { Int.max & ~7 }
 
-      @inline(__always) mutating func dot(_ codes: UnsafeRawPointer, _ x: UnsafeRawPointer) {
-        unsafe ck_avx2_panel_signed(&accumulator, codes, x)
+      @inline(__always) mutating func dot(_ codes: Sums, _ x: UnsafeRawPointer) {
+        var codes = codes
+        unsafe ck_avx2_panel_signed(&accumulator, &codes, x)
       }
 
       @inline(__always) func sums(tile: Int) -> Sums { accumulator }
@@ -77,8 +80,9 @@
         32767 / (2 * 127 * maximumCode) & ~7
       }
 
-      @inline(__always) mutating func dot(_ codes: UnsafeRawPointer, _ x: UnsafeRawPointer) {
-        unsafe ck_avx2_panel_small(&accumulator, codes, x)
+      @inline(__always) mutating func dot(_ codes: Sums, _ x: UnsafeRawPointer) {
+        var codes = codes
+        unsafe ck_avx2_panel_small(&accumulator, &codes, x)
       }
 
       @inline(__always) func sums(tile: Int) -> Sums {

@@ -12,6 +12,8 @@
     typealias SmallPanel = TwoTilePanel
     typealias ByteTokens = TwelveTokens<TwoTilePanel>
     typealias SmallTokens = TwelveTokens<TwoTilePanel>
+    typealias FewByteTokens = FourTokens<TwoTilePanel>
+    typealias FewSmallTokens = FourTokens<TwoTilePanel>
 
     @inline(__always) static var byteBias: Int32 { 128 }
     @inline(__always) static var zeroSums: Sums { .zero }
@@ -82,8 +84,9 @@
       @inline(__always) static var zero: Self { Self(first: .zero, second: .zero) }
       @inline(__always) static func runLength(maximumCode: Int) -> Int { Int.max & ~7 }
 
-      @inline(__always) mutating func dot(_ codes: UnsafeRawPointer, _ x: UnsafeRawPointer) {
-        unsafe ck_avx512_panel(&first, &second, codes, x)
+      @inline(__always) mutating func dot(_ codes: Halves<__m512i>, _ x: UnsafeRawPointer) {
+        var codes = codes
+        unsafe ck_avx512_panel(&first, &second, &codes, x)
       }
 
       @inline(__always) func sums(tile: Int) -> __m512i { tile == 0 ? first : second }

@@ -8,6 +8,8 @@ enum Portable: TilePrimitives {
   typealias Reals = SIMD16<Float>
   typealias ByteTokens = OneToken<BytePanel>
   typealias SmallTokens = TwoTokens<SmallPanel>
+  typealias FewByteTokens = OneToken<BytePanel>
+  typealias FewSmallTokens = OneToken<SmallPanel>
 
   /// Two sums of 16 bits a row, for 16 rows.
   typealias Narrow = Halves<SIMD16<Int16>>
@@ -139,10 +141,10 @@ enum Portable: TilePrimitives {
     @inline(__always) static var zero: Self { Self(accumulator: .zero) }
     @inline(__always) static func runLength(maximumCode: Int) -> Int { Int.max & ~7 }
 
-    @inline(__always) mutating func dot(_ codes: UnsafeRawPointer, _ x: UnsafeRawPointer) {
+    @inline(__always) mutating func dot(_ codes: Halves<SIMD16<UInt16>>, _ x: UnsafeRawPointer) {
       let splat = unsafe Portable.splat(x)
-      let low = unsafe signedProduct(Portable.load(codes, half: 0), splat)
-      let high = unsafe signedProduct(Portable.load(codes, half: 1), splat)
+      let low = signedProduct(codes.low, splat)
+      let high = signedProduct(codes.high, splat)
       accumulator &+= widen(Narrow(low: low, high: high))
     }
 
@@ -157,10 +159,10 @@ enum Portable: TilePrimitives {
       32767 / (2 * 127 * maximumCode) & ~7
     }
 
-    @inline(__always) mutating func dot(_ codes: UnsafeRawPointer, _ x: UnsafeRawPointer) {
+    @inline(__always) mutating func dot(_ codes: Halves<SIMD16<UInt16>>, _ x: UnsafeRawPointer) {
       let splat = unsafe Portable.splat(x)
-      unsafe accumulator.low &+= product(Portable.load(codes, half: 0), 0xFF, splat)
-      unsafe accumulator.high &+= product(Portable.load(codes, half: 1), 0xFF, splat)
+      accumulator.low &+= product(codes.low, 0xFF, splat)
+      accumulator.high &+= product(codes.high, 0xFF, splat)
     }
 
     @inline(__always) func sums(tile: Int) -> Sums { widen(accumulator) }

@@ -16,6 +16,9 @@ protocol TilePrimitives {
   /// The tokens that one pass over a panel takes: as many as the registers hold.
   associatedtype ByteTokens: TokenTile where ByteTokens.Accumulator == BytePanel
   associatedtype SmallTokens: TokenTile where SmallTokens.Accumulator == SmallPanel
+  /// Fewer, for what is left.
+  associatedtype FewByteTokens: TokenTile where FewByteTokens.Accumulator == BytePanel
+  associatedtype FewSmallTokens: TokenTile where FewSmallTokens.Accumulator == SmallPanel
 
   /// What sums of 8-bit codes carry: Σ (c + byteBias)·x.
   static var byteBias: Int32 { get }
@@ -52,6 +55,8 @@ protocol QuadAccumulator: BitwiseCopyable {
 /// a step.
 protocol PanelAccumulator: BitwiseCopyable {
   associatedtype Sums
+  /// The codes of one step in registers, loaded once for all tokens.
+  associatedtype Codes: BitwiseCopyable
   /// Row tiles beside one another in a panel: 1 or 2.
   static var tileCount: Int { get }
   static var zero: Self { get }
@@ -59,7 +64,7 @@ protocol PanelAccumulator: BitwiseCopyable {
   /// multiple of 8.
   static func runLength(maximumCode: Int) -> Int
   /// Adds one step.
-  mutating func dot(_ codes: UnsafeRawPointer, _ x: UnsafeRawPointer)
+  mutating func dot(_ codes: Codes, _ x: UnsafeRawPointer)
   func sums(tile: Int) -> Sums
 }
 

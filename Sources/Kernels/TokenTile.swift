@@ -6,7 +6,7 @@ protocol TokenTile: BitwiseCopyable {
   static var tokenCount: Int { get }
   static var zero: Self { get }
   /// Adds one step: token i's activations lie at x + i · stride.
-  mutating func dot(_ codes: UnsafeRawPointer, _ x: UnsafeRawPointer, stride: Int)
+  mutating func dot(_ codes: Accumulator.Codes, _ x: UnsafeRawPointer, stride: Int)
   /// Calls with every token's accumulator, by a function that is inlined for each.
   func forEach(from first: Int, _ body: (Int, Accumulator) -> Void)
 }
@@ -18,7 +18,7 @@ struct OneToken<Accumulator: PanelAccumulator>: TokenTile {
   @inline(__always) static var zero: Self { Self(accumulator: .zero) }
 
   @inline(__always)
-  mutating func dot(_ codes: UnsafeRawPointer, _ x: UnsafeRawPointer, stride: Int) {
+  mutating func dot(_ codes: Accumulator.Codes, _ x: UnsafeRawPointer, stride: Int) {
     unsafe accumulator.dot(codes, x)
   }
 
@@ -38,7 +38,7 @@ where First.Accumulator == Second.Accumulator {
   @inline(__always) static var zero: Self { Self(first: .zero, second: .zero) }
 
   @inline(__always)
-  mutating func dot(_ codes: UnsafeRawPointer, _ x: UnsafeRawPointer, stride: Int) {
+  mutating func dot(_ codes: Accumulator.Codes, _ x: UnsafeRawPointer, stride: Int) {
     unsafe first.dot(codes, x, stride: stride)
     unsafe second.dot(codes, x + First.tokenCount &* stride, stride: stride)
   }

@@ -114,12 +114,7 @@ public final class Activations: @unchecked Sendable {
       unsafe withUnsafePointer(to: arguments) { unsafe function($0) }
       return
     }
-    pool.runRanges(tokenCount) { tokens, _ in
-      var part = unsafe arguments
-      unsafe part.tokenBegin = tokens.lowerBound
-      unsafe part.tokenEnd = tokens.upperBound
-      unsafe withUnsafePointer(to: part) { unsafe function($0) }
-    }
+    pool.run(unsafe QuantizationWork(function: function, arguments: arguments))
   }
 
   /// The same for a span of contiguous tokens.
@@ -136,5 +131,23 @@ public final class Activations: @unchecked Sendable {
       unsafe quantize(
         base, tokenCount: tokenCount, columnCount: columnCount, using: library, pool: pool)
     }
+  }
+}
+
+/// One quantization on all threads of a pool.
+@safe private struct QuantizationWork: ThreadPoolWork {
+  let function: QuantizationFunction
+  let arguments: CKQuantization
+
+  func perform(thread: Int, threadCount: Int) {
+    let tokens = unsafe ThreadPool.share(
+      of: arguments.tokenEnd, thread: thread, threadCount: threadCount)
+    guard !tokens.isEmpty else { return }
+    // The arguments describe memory that the caller of `quantize` vouched for; each thread writes
+    // its own tokens.
+    var part = unsafe arguments
+    unsafe part.tokenBegin = tokens.lowerBound
+    unsafe part.tokenEnd = tokens.upperBound
+    unsafe withUnsafePointer(to: part) { unsafe function($0) }
   }
 }

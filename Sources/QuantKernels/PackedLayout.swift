@@ -1,6 +1,7 @@
 import PackedFormats
 
-/// Where every code and scale of a packed matrix lies; the conversions to and from canonical planes.
+/// Where every code and scale of a packed matrix lies; the conversions to and from canonical
+/// planes.
 ///
 /// Pointers: the callers pass planes and storage of the byte counts that the format and this layout
 /// give for the matrix; every address below is computed from a row, a tile and a column inside.
@@ -17,7 +18,7 @@ package struct PackedLayout: Sendable {
 
   package var tileCount: Int { (rows + 15) / 16 }
   package var chunkCount: Int { (columns + 63) / 64 }
-  /// Bytes of a tile's codes: 128, 512 or 1024... for every 64 columns.
+  /// Bytes of a tile's codes: 256, 512 or 1,024 for every 64 columns.
   package var codeTileBytes: Int { chunkCount * 64 * 16 * format.codeBitCount / 8 }
 
   /// Groups of a row with its padding; 1 where per-channel.

@@ -7,6 +7,8 @@
 // Exit code 0 where all agree, 1 where one does not, 2 for a bad argument, 4 for a level that this
 // CPU lacks. `--level NAME` runs one level, `--quick` little enough for an emulator.
 
+import KernelChecks
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)

@@ -61,8 +61,13 @@ static inline CK_AVX512 void ck_avx512_dot_bytes(CK_INOUT acc, CK_IN codes, CK_I
 static inline CK_AVX512 void ck_avx512_panel(CK_INOUT acc0, CK_INOUT acc1, CK_IN codes, CK_IN x) {
   ck_i512 *s0 = (ck_i512 *)acc0, *s1 = (ck_i512 *)acc1;
   const __m512i x0 = ck_avx512_splat(x);
-  *s0 = _mm512_dpbusd_epi32(*s0, ((const ck_i512 *)codes)[0], x0);
-  *s1 = _mm512_dpbusd_epi32(*s1, ((const ck_i512 *)codes)[1], x0);
+  __m512i sum0 = _mm512_dpbusd_epi32(*s0, ((const ck_i512 *)codes)[0], x0);
+  __m512i sum1 = _mm512_dpbusd_epi32(*s1, ((const ck_i512 *)codes)[1], x0);
+  // Both products are done before the next step: put off, they would keep its loads in registers.
+  __asm__ volatile("" : "+v"(sum0));
+  __asm__ volatile("" : "+v"(sum1));
+  *s0 = sum0;
+  *s1 = sum1;
 }
 
 /// Codes of 16 columns to bytes: four vectors `stride` bytes apart.

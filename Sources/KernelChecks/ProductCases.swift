@@ -5,9 +5,9 @@ import PackedFormats
 import QuantKernels
 
 /// One packed product to check: a shape, how its numbers are drawn, a seed.
-struct ProductCase {
+package struct ProductCase: Sendable {
   /// What codes, scales and activations are.
-  enum Fill: String, CaseIterable {
+  package enum Fill: String, CaseIterable, Sendable {
     /// Anything.
     case random
     /// The largest codes against ±127 of one sign: the largest sums.
@@ -16,25 +16,38 @@ struct ProductCase {
     case lowest
   }
 
-  var format: WeightFormat
-  var rows: Int
-  var columns: Int
-  var tokens: Int
-  var fill: Fill
-  var seed: UInt64
+  package var format: WeightFormat
+  package var rows: Int
+  package var columns: Int
+  package var tokens: Int
+  package var fill: Fill
+  package var seed: UInt64
 
-  var description: String {
+  package init(
+    format: WeightFormat, rows: Int, columns: Int, tokens: Int, fill: Fill, seed: UInt64
+  ) {
+    self.format = format
+    self.rows = rows
+    self.columns = columns
+    self.tokens = tokens
+    self.fill = fill
+    self.seed = seed
+  }
+
+  package var description: String {
     "\(rows)x\(columns) tokens \(tokens) \(fill.rawValue) seed \(seed)"
   }
 }
 
 /// Canonical planes and quantized tokens of a case.
-struct ProductData {
-  let reference: PackedProductReference
-  let matrix: PackedMatrix
-  let tokens: [QuantizedToken]
+package struct ProductData: Sendable {
+  package let reference: PackedProductReference
+  package let matrix: PackedMatrix
+  let test: ProductCase
+  package let tokens: [QuantizedToken]
 
-  init(_ test: ProductCase) throws(InputFailure) {
+  package init(_ test: ProductCase) throws(InputFailure) {
+    self.test = test
     var random = Sequence64(state: test.seed)
     let format = test.format
     func bytes(_ plane: Plane) -> Int {
@@ -85,16 +98,43 @@ struct ProductData {
   }
 }
 
-struct InputFailure: Error { let reason: String }
+package struct InputFailure: Error { package let reason: String }
 
 /// SplitMix64.
-struct Sequence64 {
-  var state: UInt64
-  mutating func next() -> UInt64 {
+package struct Sequence64 {
+  package init(state: UInt64) { self.state = state }
+
+  private var state: UInt64
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state
     z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
     z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
     return z ^ (z >> 31)
+  }
+}
+
+extension ProductCase {
+  /// Sizes around every vector width, token counts around every tile, and the largest sums.
+  package static func cases(_ format: WeightFormat, isQuick: Bool) -> [ProductCase] {
+    var cases: [ProductCase] = []
+    var seed: UInt64 = 1
+    func add(_ rows: Int, _ columns: Int, _ tokens: Int, _ fill: ProductCase.Fill = .random) {
+      seed += 1
+      cases.append(
+        ProductCase(
+          format: format, rows: rows, columns: columns, tokens: tokens, fill: fill, seed: seed))
+    }
+    let sizes = [1, 2, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 257]
+    if isQuick {
+      for (i, rows) in [1, 17, 33, 48].enumerated() { add(rows, [1, 65, 130, 257][i], 5) }
+      add(33, 128, 14)
+      for fill in ProductCase.Fill.allCases { add(17, 700, 3, fill) }
+    } else {
+      for rows in sizes { for columns in sizes { add(rows, columns, rows * columns % 3 + 1) } }
+      for tokens in 1...33 { add(tokens % 2 == 0 ? 17 : 48, 96, tokens) }
+      for fill in ProductCase.Fill.allCases { add(35, 6656, 13, fill) }
+    }
+    return cases
   }
 }

@@ -1,4 +1,5 @@
 import KernelContract
+import KernelReference
 
 /// Compares float kernels with their references on seeded inputs; tests and the self-test of the
 /// emulated CPUs share it.

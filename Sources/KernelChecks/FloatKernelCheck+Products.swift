@@ -1,5 +1,6 @@
 import CKernels
 import KernelContract
+import KernelReference
 import PackedFormats
 
 // Pointers given to kernels are those of GuardedMemory that lives to the end of the function.

@@ -1,0 +1,53 @@
+import KernelChecks
+import KernelContract
+import Kernels
+import PackedFormats
+import QuantKernels
+import Testing
+
+/// Every kernel of the registry that this CPU can run, against the scalar reference, bit for bit,
+/// at odd sizes, with misaligned outputs and guard words around them.
+struct RegistryTests {
+  static let features = CPUFeatures.detect()
+  static let formats: [WeightFormat] = [.s8c, .u4g32, .u2c, .u2g64]
+
+  @Test(arguments: formats)
+  func productsAgreeWithTheReference(_ format: WeightFormat) throws {
+    let entries = KernelRegistry.packedProducts.filter {
+      $0.weights == format && Self.features.isSuperset(of: $0.requirements)
+    }
+    #expect(entries.contains { $0.instructionSet == .portable && $0.operation == .gemv })
+    #expect(entries.contains { $0.instructionSet == .portable && $0.operation == .gemm })
+    for test in ProductCase.cases(format, isQuick: false) {
+      let data = try ProductData(test)
+      let expected = data.expected
+      for entry in entries {
+        let difference = data.difference(entry.function, expected)
+        #expect(difference == nil, "\(entry.name) \(test.description)")
+      }
+    }
+  }
+
+  @Test func quantizationsAgreeWithTheReference() {
+    for entry in KernelRegistry.quantizations
+    where Self.features.isSuperset(of: entry.requirements) {
+      let result = QuantizationCheck.run(entry.function, isQuick: false)
+      #expect(result.failure == nil, "\(entry.name)")
+      #expect(result.caseCount > 100)
+    }
+  }
+
+  @Test func everyLevelHasEveryKernelUnderItsName() {
+    for level in InstructionSet.allCases {
+      for format in Self.formats {
+        for operation in [KernelOperation.gemv, .gemm] {
+          let entry = KernelRegistry.packedProducts.selected(
+            operation, format, at: level, on: level.requirements)
+          #expect(entry?.instructionSet == level)
+          #expect(entry?.name.hasPrefix("\(operation.rawValue)_f32_s8t_\(format.name)_") == true)
+          #expect(entry?.name.hasSuffix("_\(level.rawValue)") == true)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import KernelChecks
+import KernelContract
+import KernelReference
+import PackedFormats
+import QuantKernels
+import Testing
+
+/// The public way from canonical planes and f32 activations to f32 results.
+struct KernelLibraryTests {
+  static let levels = InstructionSet.available(on: CPUFeatures.detect())
+  static let formats: [WeightFormat] = [.s8c, .u4g32, .u2c, .u2g64]
+
+  /// Values with their own sign and size a token.
+  static func values(_ tokens: Int, _ columns: Int, seed: UInt64) -> [Float] {
+    var random = Sequence64(state: seed)
+    return (0..<tokens * columns).map { i in
+      Float(Int64(bitPattern: random.next()) >> 40) * 0x1p-23 * Float(i / columns + 1)
+    }
+  }
+
+  @Test(arguments: levels, formats)
+  func allLevelsAndThreadCountsGiveTheReference(
+    _ level: InstructionSet, _ format: WeightFormat
+  ) throws {
+    let library = try KernelLibrary(forcing: level)
+    for (rows, columns, tokens) in [(1, 1, 1), (257, 129, 1), (65, 257, 3), (95, 96, 14)] {
+      let data = try ProductData(
+        ProductCase(
+          format: format, rows: rows, columns: columns, tokens: 1, fill: .random, seed: 7))
+      let input = Self.values(tokens, columns, seed: 8)
+      var expected: [Float] = []
+      for t in 0..<tokens {
+        let token = QuantizedToken(Array(input[t * columns..<(t + 1) * columns]))
+        expected += (0..<rows).map { data.reference.multiply(row: $0, token) }
+      }
+      for threads in 1...3 {
+        let pool = ThreadPool(threadCount: threads, allowOversubscription: true)
+        #expect(pool.threadCount == threads)
+        let activations = Activations(
+          tokenCapacity: tokens, columnCapacity: columns, threadCapacity: threads)
+        activations.quantize(
+          input.span, tokenCount: tokens, columnCount: columns, using: library, pool: pool)
+        var output = [Float](repeating: .nan, count: tokens * rows)
+        var span = output.mutableSpan
+        library.multiply(data.matrix, activations, into: &span, pool: pool)
+        #expect(
+          output.map(\.bitPattern) == expected.map(\.bitPattern),
+          "\(level) \(format) \(rows)x\(columns) tokens \(tokens) threads \(threads) seeds 7, 8")
+      }
+    }
+  }
+
+  @Test(arguments: levels, formats)
+  func notANumberSpoilsItsTokenAndNoOther(
+    _ level: InstructionSet, _ format: WeightFormat
+  ) throws {
+    let library = try KernelLibrary(forcing: level)
+    let (rows, columns, tokens) = (20, 70, 7)
+    let data = try ProductData(
+      ProductCase(format: format, rows: rows, columns: columns, tokens: 1, fill: .random, seed: 3))
+    let pool = ThreadPool(threadCount: 1)
+    for (bad, place) in [(Float.nan, 0), (.infinity, 69), (-.infinity, 33)] {
+      var input = Self.values(tokens, columns, seed: 4)
+      input[2 * columns + place] = bad
+      for i in 5 * columns..<6 * columns { input[i] = 0 }
+      for count in [3, tokens] {
+        let activations = Activations(tokenCapacity: tokens, columnCapacity: columns)
+        activations.quantize(
+          input.span.extracting(0..<count * columns), tokenCount: count, columnCount: columns,
+          using: library, pool: pool)
+        var output = [Float](repeating: 1, count: count * rows)
+        var span = output.mutableSpan
+        library.multiply(data.matrix, activations, into: &span, pool: pool)
+        for (i, value) in output.enumerated() {
+          #expect(value.isNaN == (i / rows == 2))
+          if i / rows == 5 { #expect(value == 0) }
+        }
+      }
+    }
+  }
+
+  @Test func aRangeOfRowsLeavesTheOthersAlone() throws {
+    let library = try KernelLibrary()
+    let data = try ProductData(
+      ProductCase(format: .u4g32, rows: 70, columns: 64, tokens: 1, fill: .random, seed: 5))
+    let pool = ThreadPool(threadCount: 1)
+    let activations = Activations(tokenCapacity: 1, columnCapacity: 64)
+    let input = Self.values(1, 64, seed: 6)
+    activations.quantize(input.span, tokenCount: 1, columnCount: 64, using: library, pool: pool)
+    let token = QuantizedToken(input)
+    for rows in [0..<16, 16..<48, 48..<70, 0..<70] {
+      var output = [Float](repeating: -1, count: 70)
+      unsafe output.withUnsafeMutableBufferPointer { buffer in
+        // 70 floats for one token of 70 rows.
+        guard let base = buffer.baseAddress else { return }
+        unsafe library.multiply(data.matrix, activations, into: base, rows: rows, pool: pool)
+      }
+      for row in 0..<70 {
+        let wanted = rows.contains(row) ? data.reference.multiply(row: row, token) : -1
+        #expect(output[row] == wanted)
+      }
+    }
+  }
+
+  @Test func whatIsForcedIsWhatIsChosen() throws {
+    for level in InstructionSet.allCases {
+      if Self.levels.contains(level) {
+        let library = try KernelLibrary(forcing: level)
+        #expect(library.instructionSet == level)
+        #expect(library.selectedKernelNames.allSatisfy { $0.hasSuffix("_\(level.rawValue)") })
+      } else {
+        #expect(throws: SelectionError.unavailable(level, available: Self.levels)) {
+          try KernelLibrary(forcing: level)
+        }
+      }
+    }
+    #expect(try KernelLibrary().instructionSet == Self.levels.max())
+  }
+}
