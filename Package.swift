@@ -61,7 +61,7 @@ let package = Package(
 
     // Floor 3.
     module("Kernels", ["KernelContract", "CKernels"]),
-    module("KernelReference", ["KernelContract"]),
+    module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
     module("FloatBaseline", ["KernelContract"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
 
@@ -69,7 +69,9 @@ let package = Package(
     module("QuantKernels", ["Kernels", "KernelContract", "CKernels", "CPlatform"]),
     module(
       "KernelChecks",
-      ["QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats"]),
+      [
+        "QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats",
+      ]),
     module("BenchCore", ["Tiers", "EngineInterface", "TraceCore"]),
 
     // Floor 5.
@@ -91,8 +93,7 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
-      name: "kernel-selftest",
-      dependencies: ["KernelChecks"], swiftSettings: strict),
+      name: "kernel-selftest", dependencies: ["KernelChecks"], swiftSettings: strict),
 
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
@@ -102,11 +103,12 @@ let package = Package(
     tests("Tokenization"),
     tests("TraceCore"),
     tests("TraceExport", ["TraceCore", "TensorCore"]),
-    tests("Kernels", ["KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
+    tests(
+      "Kernels",
+      ["KernelChecks", "KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
+    tests("QuantKernels", ["KernelChecks", "KernelContract", "KernelReference", "PackedFormats"]),
     tests("BenchCore", ["Tiers", "EngineInterface"]),
     tests("Report", ["BenchCore"]),
-    tests("Kernels", ["KernelChecks", "KernelContract", "QuantKernels"]),
-    tests("QuantKernels", ["KernelChecks", "KernelContract", "KernelReference", "PackedFormats"]),
     tests("FloatBaseline", ["KernelReference", "KernelContract"]),
   ],
   swiftLanguageModes: [.v6]
