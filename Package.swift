@@ -43,6 +43,7 @@ let package = Package(
     // Floor 0: the ground.
     module("TensorCore"),
     module("TraceCore"),
+    module("Files"),
     .target(name: "CKernels"),
     .target(name: "CPlatform"),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
@@ -55,25 +56,31 @@ let package = Package(
 
     // Floor 2.
     module("KernelContract", ["PackedFormats", "TensorCore", "CKernels"]),
-    module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "CZstd"]),
+    module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files", "CZstd"]),
     module("EngineInterface", ["TensorCore", "TraceCore"]),
 
     // Floor 3.
     module("Kernels", ["KernelContract", "CKernels"]),
-    module("KernelReference", ["KernelContract"]),
+    module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
+    module("FloatBaseline", ["KernelContract"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
 
     // Floor 4.
     module("QuantKernels", ["Kernels", "KernelContract", "CKernels", "CPlatform"]),
     module(
       "KernelChecks",
-      ["QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels"]),
+      [
+        "QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats",
+      ]),
     module("BenchCore", ["Tiers", "EngineInterface", "TraceCore"]),
 
     // Floor 5.
     module(
       "Engines",
-      ["QuantKernels", "ModelFile", "EngineInterface", "KVCache", "Tokenization", "TraceCore"]),
+      [
+        "QuantKernels", "FloatBaseline", "ModelFile", "EngineInterface", "KVCache", "Tokenization",
+        "TraceCore",
+      ]),
     module("Report", ["BenchCore"]),
 
     // Floor 6.
@@ -81,18 +88,28 @@ let package = Package(
       name: "afm-bench",
       dependencies: [
         "Engines", "Report", "BenchCore", "Tiers", "ModelFile", "TraceExport", "QuantKernels",
-        "Tokenization", argumentParser,
+        "Tokenization", "Files", argumentParser,
       ],
       swiftSettings: strict),
 
     .executableTarget(
-      name: "kernel-selftest",
-      dependencies: ["KernelChecks"], swiftSettings: strict),
+      name: "kernel-selftest", dependencies: ["KernelChecks"], swiftSettings: strict),
 
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
-    tests("Kernels", ["KernelChecks", "KernelContract", "QuantKernels"]),
+    tests("Files"),
+    tests("PackedFormats", ["TensorCore"]),
+    tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
+    tests("Tokenization"),
+    tests("TraceCore"),
+    tests("TraceExport", ["TraceCore", "TensorCore"]),
+    tests(
+      "Kernels",
+      ["KernelChecks", "KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
     tests("QuantKernels", ["KernelChecks", "KernelContract", "KernelReference", "PackedFormats"]),
+    tests("BenchCore", ["Tiers", "EngineInterface"]),
+    tests("Report", ["BenchCore"]),
+    tests("FloatBaseline", ["KernelReference", "KernelContract"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -47,6 +47,9 @@ package protocol Session: AnyObject {
   /// Chooses a token from the present logits by the sampler's rule and state.
   func sample(using sampler: inout Sampler) throws(EngineError) -> Int32
 
+  /// Whether spans below the token (layers and their halves) are recorded too.
+  var recordsDetail: Bool { get set }
+
   /// Forgets the positions from `position` on; the logits are undefined until the next token.
   func truncate(to position: Int)
 }
@@ -116,7 +119,7 @@ package struct Message: Hashable, Sendable {
 }
 
 /// How a session is set up.
-package struct SessionOptions: Sendable {
+package struct SessionOptions {
   /// Positions the cache can hold.
   package var contextLimit: Int
   /// How keys are stored: `f32`, `f16` or `s8`.
@@ -125,12 +128,12 @@ package struct SessionOptions: Sendable {
   package var valueElement: String
   /// Tokens a prefill batch runs together.
   package var batchTokens: Int
-  /// Where what happens is recorded; nil records nothing.
-  package var trace: TraceWriter?
+  /// Where what happens is recorded; nothing is, unless given.
+  package var trace: TraceWriter
 
   package init(
     contextLimit: Int, keyElement: String = "f16", valueElement: String = "f16",
-    batchTokens: Int = 512, trace: TraceWriter? = nil
+    batchTokens: Int = 512, trace: TraceWriter = .discarding()
   ) {
     self.contextLimit = contextLimit
     self.keyElement = keyElement

@@ -104,7 +104,7 @@ extension CacheSequence {
 
   /// The place of a head of a store in the `index`-th page of this sequence.
   @inline(__always)
-  package func headPage(store: Int, head: Int, page index: Int) -> HeadPage {
+  @unsafe package func headPage(store: Int, head: Int, page index: Int) -> HeadPage {
     let geometry = pool.geometry
     precondition(
       store < geometry.storeCount && head < geometry.headCount, "outside the cache geometry")
@@ -128,7 +128,7 @@ extension CacheSequence {
     store: Int, head: Int, position: Int, elements: UnsafeRawPointer, scale: Float
   ) {
     let geometry = pool.geometry
-    let place = headPage(store: store, head: head, page: position / geometry.pagePositions)
+    let place = unsafe headPage(store: store, head: head, page: position / geometry.pagePositions)
     let column = position % geometry.pagePositions
     // Both sides hold headDimension elements; the panel's row stride is pagePositions.
     switch geometry.keyElement {
@@ -145,7 +145,7 @@ extension CacheSequence {
     store: Int, head: Int, position: Int, elements: UnsafeRawPointer, scale: Float
   ) {
     let geometry = pool.geometry
-    let place = headPage(store: store, head: head, page: position / geometry.pagePositions)
+    let place = unsafe headPage(store: store, head: head, page: position / geometry.pagePositions)
     let row = position % geometry.pagePositions
     let rowByteCount = geometry.headDimension * geometry.valueElement.byteCount
     // Row `row` of the value panel, inside the page.

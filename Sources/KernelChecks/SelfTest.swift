@@ -41,6 +41,7 @@ package struct SelfTest {
     }
     checkProducts()
     checkQuantizations()
+    checkFloats()
     checkSelection()
     return failed ? 1 : 0
   }

@@ -8,6 +8,26 @@ package enum KernelOperation: String, Hashable, Sendable, CaseIterable {
   case gemv
   /// Packed weights times the activations of many tokens.
   case gemm
+  /// Root-mean-square norm of a row.
+  case rmsNorm = "rmsnorm"
+  /// The gated product of a feed-forward layer.
+  case swiglu
+  case add
+  case multiply
+  case scale
+  case softmax
+  /// f32 to f16, f16 to f32, f32 to s8 with a scale.
+  case convertToF16 = "convert_f16_f32"
+  case convertFromF16 = "convert_f32_f16"
+  case convertToS8 = "convert_s8_f32"
+  /// Rotary position embedding, pairs half a head apart or adjacent.
+  case rotateHalves = "rope_halves"
+  case rotateAdjacent = "rope_adjacent"
+  case argMax = "argmax"
+  /// Small float products with f32, f16 and s8 on the right: attention.
+  case panelF32 = "panel_f32_f32_f32"
+  case panelF16 = "panel_f32_f32_f16"
+  case panelS8 = "panel_f32_f32_s8"
 }
 
 /// One kernel of a registry list: what it is called, what it is for, and the function.

@@ -77,7 +77,9 @@ extension WeightFormat {
   /// Bytes of a plane of a rows × columns tensor, or nil where the product does not fit an `Int`
   /// (dimensions come from files). 0 for a plane that the format does not have.
   public func byteCount(of plane: Plane, rows: Int, columns: Int) -> Int? {
-    guard rows >= 0, columns >= 0, planes.contains(plane) else { return rows < 0 || columns < 0 ? nil : 0 }
+    guard rows >= 0, columns >= 0, planes.contains(plane) else {
+      return rows < 0 || columns < 0 ? nil : 0
+    }
     let rowBytes: Int
     switch plane {
     case .codes:

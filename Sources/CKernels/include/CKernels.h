@@ -14,3 +14,4 @@
 #include "ck_primitives_avx512.h"
 
 #include "ck_product.h"
+#include "ck_float.h"

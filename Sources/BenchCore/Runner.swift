@@ -1,0 +1,178 @@
+import EngineInterface
+import Tiers
+import TraceCore
+
+/// Measures an engine: every cell of a configuration, warmed up, then repetition by repetition over
+/// all cells in turn, so that a drift of the machine falls on all of them alike.
+package struct Runner {
+  private let engine: any Engine
+  private let configuration: RunnerConfiguration
+  private let recorder: TraceRecorder
+  private var sessions: [SessionKey: LanguageModelSession] = [:]
+  private var writers: [Tier: TraceWriter]
+
+  /// Sessions of one tier and cache format are kept: opening one is no part of a measurement.
+  private struct SessionKey: Hashable {
+    var tier: Tier
+    var keyElement: String
+    var valueElement: String
+  }
+
+  /// Layers are recorded for the first tokens of a cell's first repetition: they repeat themselves,
+  /// and a trace of every one would be a hundred times as large.
+  static let detailTokens = 8
+  /// Events of one token with all its layers, for a hundred layers.
+  static let detailEventsPerToken = 640
+
+  /// A runner that records on one track a tier.
+  package init(engine: any Engine, configuration: RunnerConfiguration, recorder: TraceRecorder) {
+    self.engine = engine
+    self.configuration = configuration
+    self.recorder = recorder
+    writers = Dictionary(
+      uniqueKeysWithValues: Set(configuration.tiers).sorted { $0.rawValue < $1.rawValue }.map {
+        ($0, recorder.makeWriter(trackName: "\($0.displayName): \(engine.facts.modelType)"))
+      })
+  }
+
+  /// Measures everything. `progress` hears of each request before it begins.
+  package mutating func run(
+    progress: (_ done: Int, _ total: Int, _ what: String) -> Void
+  ) -> [CellMeasurement] {
+    let cells = configuration.cells
+    let total = cells.count * (configuration.repetitions + configuration.warmups)
+    var done = 0
+    var measured = cells.map { cell in
+      (0..<turnCount(cell)).map { turn in
+        var turnCell = cell
+        turnCell.turn = turn + 1
+        return CellMeasurement(cell: turnCell)
+      }
+    }
+    for repetition in -configuration.warmups..<configuration.repetitions {
+      for index in cells.indices where measured[index].allSatisfy({ $0.failure == nil }) {
+        progress(done, total, name(cells[index], repetition))
+        done += 1
+        do {
+          let samples = try serve(cells[index], repetition: repetition)
+          for (turn, sample) in samples.enumerated() {
+            measured[index][turn].add(sample, isWarmup: repetition < 0)
+          }
+        } catch {
+          for turn in measured[index].indices { measured[index][turn].failure = "\(error)" }
+        }
+      }
+    }
+    for session in sessions.values { session.close() }
+    sessions = [:]
+    return measured.flatMap(\.self)
+  }
+
+  private func name(_ cell: RunCell, _ repetition: Int) -> String {
+    "\(cell.test.name) \(cell.tier.rawValue) \(cell.reasoning.rawValue) "
+      + (repetition < 0 ? "warm-up" : "\(repetition + 1)/\(configuration.repetitions)")
+  }
+
+  private func turnCount(_ cell: RunCell) -> Int {
+    if case .chat = cell.test { configuration.conversation.prompts.count } else { 1 }
+  }
+
+  /// One request, or all turns of one conversation, from a fresh cache of the cell's depth.
+  private mutating func serve(_ cell: RunCell, repetition: Int) throws -> [ServedRequest] {
+    let session = try session(for: cell)
+    session.repetition = repetition
+    session.detailTokenLimit = repetition == 0 ? Self.detailTokens : 0
+    try session.reset(preloading: randomTokens(cell.test.depth, salt: 0))
+    if case .chat(let maximum) = cell.test {
+      var options = LanguageModelSession.TurnOptions()
+      options.reasoning = cell.reasoning
+      options.reasoningBudget = configuration.reasoningBudgets[cell.reasoning]
+      options.maximumResponseTokens = maximum
+      return try configuration.conversation.prompts.map { prompt in
+        try session.respond(to: prompt, options: options).request
+      }
+    }
+    return [try session.serve(request(cell))]
+  }
+
+  private mutating func session(for cell: RunCell) throws -> LanguageModelSession {
+    let key = SessionKey(
+      tier: cell.tier, keyElement: cell.keyElement, valueElement: cell.valueElement)
+    if let session = sessions[key] { return session }
+    var options = LanguageModelSession.Options()
+    options.instructions = configuration.conversation.instructions
+    options.keyElement = cell.keyElement
+    options.valueElement = cell.valueElement
+    options.batchTokens = configuration.batchTokens
+    options.recorder = recorder
+    if let writer = writers[cell.tier] { options.writer = writer }
+    // One session a track at a time: its span is the track's outermost.
+    for (other, session) in sessions where other.tier == cell.tier {
+      session.close()
+      sessions[other] = nil
+    }
+    let session = try LanguageModelSession(engine: engine, tier: cell.tier, options: options)
+    sessions[key] = session
+    return session
+  }
+
+  /// A request of fixed length; its prompt is seeded random tokens.
+  private func request(_ cell: RunCell) -> TokenRequest {
+    guard case .fixed(let test) = cell.test else {
+      preconditionFailure("a chat has no fixed length")
+    }
+    // A decode test times the steps between tokens: prefill gives it the first one.
+    let isDecode = test.phase == .decode
+    let prompt = isDecode ? 1 : test.promptTokenCount
+    let response = test.generatedTokenCount + (isDecode ? 1 : 0)
+    return TokenRequest(
+      prompt: randomTokens(prompt, salt: 1), reasoning: cell.reasoning,
+      reasoningBudget: configuration.reasoningBudgets[cell.reasoning],
+      maximumResponseTokens: response, ignoresStopTokens: true)
+  }
+
+  /// Seeded tokens of the vocabulary, never a stop token (SplitMix64).
+  private func randomTokens(_ count: Int, salt: UInt64) -> [Int32] {
+    var state = configuration.seed &* 0x9E37_79B9_7F4A_7C15 &+ salt
+    let vocabulary = UInt64(engine.facts.vocabularyCount)
+    return (0..<count).map { _ in
+      while true {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        let token = Int32((z ^ (z >> 31)) % vocabulary)
+        if vocabulary <= 2 || !engine.facts.stopTokens.contains(token) { return token }
+      }
+    }
+  }
+}
+
+/// What was measured of one cell.
+package struct CellMeasurement: Sendable {
+  let cell: RunCell
+  /// One request a repetition, in order.
+  package private(set) var samples: [ServedRequest] = []
+  /// How long the requests before the measured ones took.
+  private(set) var warmupNanoseconds: UInt64 = 0
+  /// Why the cell could not be measured.
+  package var failure: String?
+
+  init(cell: RunCell) { self.cell = cell }
+
+  /// Events that its measured requests recorded, layers apart.
+  package var eventCount: Int {
+    samples.reduce(0) { $0 + Self.eventCount(tokens: $1.tokenTimes.count) }
+  }
+
+  /// A token has two span events and six counters; a request some forty of its own.
+  static func eventCount(tokens: Int) -> Int { 40 + 8 * tokens }
+
+  mutating func add(_ sample: ServedRequest, isWarmup: Bool) {
+    if isWarmup {
+      warmupNanoseconds += sample.ended - sample.submitted
+    } else {
+      samples.append(sample)
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import Tiers
+
+/// What one run measures of one engine: every combination that its lists allow.
+package struct RunnerConfiguration: Sendable {
+  /// What is asked of the model.
+  package enum Test: Hashable, Sendable {
+    /// Seeded random tokens of a fixed length, and a response of a fixed length (llama-bench's).
+    case fixed(MeasuredTest)
+    /// The conversation, turn by turn, until a stop token or that many response tokens.
+    case chat(maximumResponseTokens: Int)
+
+    /// The name in tables: `pp512`, `tg128`, `pp64+tg32`, `chat`.
+    package var name: String {
+      switch self {
+      case .fixed(let test): test.name
+      case .chat: "chat"
+      }
+    }
+
+    /// Positions in the cache before the measurement begins.
+    var depth: Int {
+      switch self {
+      case .fixed(let test): test.depth
+      case .chat: 0
+      }
+    }
+
+    /// The part of a request that the row's time is.
+    var phase: MeasuredPhase {
+      switch self {
+      case .fixed(let test): test.phase
+      case .chat: .request
+      }
+    }
+
+    /// Whether tokens are generated, so that a reasoning level means something.
+    var generates: Bool { phase != .prefill }
+  }
+
+  package var tests: [Test]
+  package var tiers: [Tier]
+  package var reasoningLevels: [ReasoningLevel]
+  /// The levels of fixed-length tests, where not the same.
+  package var fixedReasoningLevels: [ReasoningLevel]?
+  package var keyElements = ["f16"]
+  package var valueElements = ["f16"]
+  package var repetitions = 6
+  package var warmups = 1
+  package var batchTokens = 512
+  /// Reasoning tokens a level may take, where not the level's own.
+  package var reasoningBudgets: [ReasoningLevel: Int] = [:]
+  package var conversation = Conversation.standard
+  /// Where the random prompt tokens begin.
+  package var seed: UInt64 = 1
+
+  package init(tests: [Test], tiers: [Tier], reasoningLevels: [ReasoningLevel]) {
+    self.tests = tests
+    self.tiers = tiers
+    self.reasoningLevels = reasoningLevels
+  }
+}
+
+/// What a chat test says to the model: real text, so that a prompt is never one repeated token.
+package struct Conversation: Hashable, Sendable {
+  package var instructions: String?
+  /// The user's turns, in order.
+  package var prompts: [String]
+
+  package init(instructions: String?, prompts: [String]) {
+    self.instructions = instructions
+    self.prompts = prompts
+  }
+
+  /// The conversation of the default set: two turns, so that there is history.
+  package static let standard = Conversation(
+    instructions: "You are a patient teacher. Answer in plain words.",
+    prompts: [
+      "Why is the sky blue during the day, and why does it turn red in the evening?",
+      "Now say the same to a child of six, in three short sentences.",
+    ])
+}
+
+/// One combination of a run.
+struct RunCell: Hashable, Sendable {
+  var test: RunnerConfiguration.Test
+  var tier: Tier
+  var reasoning: ReasoningLevel
+  var keyElement: String
+  var valueElement: String
+  /// The conversation's turn, from 1; a cell of any other test has turn 1.
+  var turn = 1
+}
+
+extension RunnerConfiguration {
+  /// Every combination, in the order it is measured. A tier meets only the reasoning levels it
+  /// offers, and a test that generates nothing meets only `none`.
+  var cells: [RunCell] {
+    var cells: [RunCell] = []
+    for keyElement in keyElements {
+      for valueElement in valueElements {
+        for tier in tiers {
+          for test in tests {
+            for level in levels(of: test) where tier.reasoningLevels.contains(level) {
+              cells.append(
+                RunCell(
+                  test: test, tier: tier, reasoning: level, keyElement: keyElement,
+                  valueElement: valueElement))
+            }
+          }
+        }
+      }
+    }
+    return cells
+  }
+
+  /// Whether nothing would be measured.
+  package var isEmpty: Bool { cells.isEmpty }
+
+  private func levels(of test: Test) -> [ReasoningLevel] {
+    guard test.generates else { return [.none] }
+    if case .fixed = test { return fixedReasoningLevels ?? reasoningLevels }
+    return reasoningLevels
+  }
+
+  /// An upper estimate of the events that one engine's run records on a track.
+  package var expectedEventCount: Int {
+    var count = 64
+    for cell in cells {
+      let turns: Int
+      var tokens = reasoningBudgets[cell.reasoning] ?? cell.reasoning.tokenBudget
+      switch cell.test {
+      case .fixed(let test):
+        turns = 1
+        tokens += test.generatedTokenCount + 1
+      case .chat(let maximum):
+        turns = conversation.prompts.count
+        tokens += maximum
+      }
+      let detail = (Runner.detailTokens + 8) * Runner.detailEventsPerToken
+      count += turns * (CellMeasurement.eventCount(tokens: tokens) * (repetitions + warmups) + detail)
+    }
+    // The writer drops details from three quarters on.
+    return min(max(count + count / 2, 1 << 12), 1 << 20)
+  }
+}

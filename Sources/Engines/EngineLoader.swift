@@ -1,0 +1,112 @@
+import EngineInterface
+import Files
+import KernelContract
+import ModelFile
+import QuantKernels
+import TensorCore
+import Tokenization
+
+/// How an engine is set up.
+package struct EngineOptions: Sendable {
+  /// Threads of its pool; nil is one a core.
+  package var threads: Int?
+  /// An instruction set's name; nil leaves it to `AFM_ISA` and the machine.
+  package var instructionSet: String?
+
+  package init(threads: Int? = nil, instructionSet: String? = nil) {
+    self.threads = threads
+    self.instructionSet = instructionSet
+  }
+}
+
+/// Opens model files as engines.
+package enum EngineLoader {
+  /// Loads a model: a packed `.afmw` in its own formats, a GGUF file in float32.
+  ///
+  /// Throws `InputError` for a file that is not a model or not one of a known architecture,
+  /// `SelectionError` for an instruction set that does not exist or that the machine lacks.
+  package static func load(_ path: String, options: EngineOptions = EngineOptions()) throws
+    -> any Engine
+  {
+    let library = try library(options.instructionSet)
+    let pool = ThreadPool(threadCount: options.threads)
+    let compute = Compute(library: library, pool: pool)
+    switch try ModelPath.open(path) {
+    case .container(let file):
+      return try engine(
+        header: file.header, tokenizer: file.tokenizer, path: path, compute: compute,
+        loader: WeightLoader(
+          .container(file), fileByteCount: file.byteCount, compute: compute))
+    case .gguf(let model, let byteCount):
+      return try engine(
+        header: model.header, tokenizer: model.tokenizer, path: path, compute: compute,
+        loader: WeightLoader(
+          .floats(model, file: path), fileByteCount: byteCount, compute: compute))
+    }
+  }
+
+  private static func library(_ name: String?) throws(SelectionError) -> KernelLibrary {
+    guard let name else { return try KernelLibrary.fromEnvironment() }
+    guard let level = InstructionSet(rawValue: name) else { throw .unknownName(name) }
+    return try KernelLibrary(forcing: level)
+  }
+
+  private static func engine(
+    header: ModelHeader, tokenizer: TokenizerDescription?, path: String, compute: Compute,
+    loader: WeightLoader
+  ) throws -> any Engine {
+    let text = try ModelText(tokenizer, file: path)
+    switch header.architecture {
+    case "llama", "qwen2":
+      return try LlamaEngine(header: header, loader: loader, text: text, compute: compute)
+    default:
+      throw InputError(
+        file: path, place: "architecture",
+        reason: "\"\(header.architecture)\" is not one that runs here (llama, qwen2)")
+    }
+  }
+}
+
+/// A model file by its first bytes, not by its name.
+package enum ModelPath {
+  case container(AFMWFile)
+  case gguf(GGUFModel, byteCount: Int)
+
+  /// Opens the header of either kind; tensor bytes stay untouched.
+  package static func open(_ path: String) throws(InputError) -> ModelPath {
+    let beginning: (bytes: [UInt8], byteCount: Int)
+    do throws(FileError) { beginning = try firstBytes(of: path) } catch {
+      throw InputError(file: path, reason: error.summary)
+    }
+    if beginning.bytes == Array("GGUF".utf8) {
+      return .gguf(try GGUFModel(path: path), byteCount: beginning.byteCount)
+    }
+    return .container(try AFMWFile(opening: path))
+  }
+
+  /// A file's first four bytes, or fewer where it has fewer, and its byte count.
+  private static func firstBytes(
+    of path: String
+  ) throws(FileError) -> (bytes: [UInt8], byteCount: Int) {
+    let file = try InputFile(opening: path)
+    var bytes = [UInt8](repeating: 0, count: min(4, file.byteCount))
+    var span = bytes.mutableSpan
+    var raw = span.mutableBytes
+    try file.read(at: 0, into: &raw)
+    return (bytes, file.byteCount)
+  }
+
+  package var tokenizer: TokenizerDescription? {
+    switch self {
+    case .container(let file): file.tokenizer
+    case .gguf(let model, _): model.tokenizer
+    }
+  }
+}
+
+extension ModelText {
+  /// The tokenizer and template of a model file, without its weights.
+  package static func open(_ path: String) throws -> ModelText {
+    try ModelText(try ModelPath.open(path).tokenizer, file: path)
+  }
+}

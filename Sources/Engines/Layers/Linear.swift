@@ -1,0 +1,88 @@
+import PackedFormats
+import QuantKernels
+import TensorCore
+
+/// A weight matrix in the format of its file, with an optional bias.
+///
+/// y[token][row] = Σ_column W[row, column] · x[token][column] + b[row].
+final class Linear: Sendable {
+  let rows: Int
+  let columns: Int
+  let format: WeightFormat
+  private let weights: Weights
+  private let bias: FloatVector?
+  private let compute: Compute
+
+  /// Codes for the integer kernels, or real numbers for the float ones.
+  private enum Weights: Sendable {
+    case packed(PackedMatrix)
+    case float(FloatMatrix)
+  }
+
+  init(packed: PackedMatrix, bias: FloatVector?, compute: Compute) {
+    rows = packed.rowCount
+    columns = packed.columnCount
+    format = packed.format
+    weights = .packed(packed)
+    self.bias = bias
+    self.compute = compute
+  }
+
+  init(float: FloatMatrix, bias: FloatVector?, compute: Compute) {
+    rows = float.rows
+    columns = float.columns
+    format = float.format
+    weights = .float(float)
+    self.bias = bias
+    self.compute = compute
+  }
+
+  /// Bytes at run time, the bias included.
+  var byteCount: Int {
+    let matrix =
+      switch weights {
+      case .packed(let matrix): matrix.byteCount
+      case .float(let matrix): matrix.byteCount
+      }
+    return matrix + (bias?.count ?? 0) * 4
+  }
+
+  /// Parameters, the bias included.
+  var parameterCount: Int { rows * columns + (bias?.count ?? 0) }
+
+  /// Whether the inputs must be quantized for this matrix.
+  var wantsQuantizedInputs: Bool {
+    if case .packed = weights { true } else { false }
+  }
+
+  /// Writes one output row of `rows` elements per input row, contiguous, into `output`.
+  @unsafe func apply(_ inputs: LayerInputs, into output: UnsafeMutablePointer<Float>) {
+    precondition(inputs.columns == columns, "inputs of another width")
+    // The caller's output has room for inputs.tokens × rows elements.
+    switch weights {
+    case .packed(let matrix):
+      unsafe compute.library.multiply(
+        matrix, inputs.activations, into: output, outputStride: rows, pool: compute.pool)
+    case .float(let matrix):
+      unsafe matrix.multiply(
+        inputs.rows, tokens: inputs.tokens, into: output, compute: compute)
+    }
+    guard let bias else { return }
+    for token in 0..<inputs.tokens {
+      let row = unsafe output + token * rows
+      unsafe compute.vectors.add(row, bias.baseAddress, output: row, count: rows)
+    }
+  }
+
+  /// Writes one row's real values: an embedding look-up.
+  @unsafe func copyRow(_ row: Int, into output: UnsafeMutablePointer<Float>) {
+    precondition(row >= 0 && row < rows, "a row outside the matrix")
+    // The caller's output has room for `columns` elements.
+    switch weights {
+    case .packed(let matrix):
+      unsafe matrix.dequantizeRow(row, into: output)
+    case .float(let matrix):
+      unsafe matrix.copyRow(row, into: output, vectors: compute.vectors)
+    }
+  }
+}

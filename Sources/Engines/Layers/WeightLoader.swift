@@ -1,0 +1,118 @@
+import ModelFile
+import PackedFormats
+import QuantKernels
+import TensorCore
+
+/// Brings a model's tensors into the forms that run, one after the other, so that at no time more
+/// than one tensor exists twice.
+struct WeightLoader {
+  /// Where tensors come from.
+  enum Source {
+    /// A packed file.
+    case container(AFMWFile)
+    /// A float model, run in float32.
+    case floats(any ModelSource, file: String)
+  }
+
+  private let source: Source
+  private let compute: Compute
+  /// Bytes of the model's file.
+  let fileByteCount: Int
+
+  init(_ source: Source, fileByteCount: Int, compute: Compute) {
+    self.source = source
+    self.fileByteCount = fileByteCount
+    self.compute = compute
+  }
+
+  /// The matrix `name.weight` of that shape, and `name.bias` where there is to be one.
+  func linear(_ name: String, rows: Int, columns: Int, hasBias: Bool = false) throws -> Linear {
+    let weight = "\(name).weight"
+    let bias = hasBias ? try vector("\(name).bias", count: rows) : nil
+    switch source {
+    case .container(let file):
+      let tensor = try file.loadTensor(named: weight, threads: compute.pool.threadCount)
+      try check(tensor.shape, is: [rows, columns], name: weight)
+      if FloatMatrix.runs(tensor.format) {
+        let matrix = FloatMatrix(tensor, rows: rows, columns: columns)
+        return Linear(float: matrix, bias: bias, compute: compute)
+      }
+      let packed = try pack(tensor, rows: rows, columns: columns)
+      return Linear(packed: packed, bias: bias, compute: compute)
+    case .floats(let model, let file):
+      let values = try floats(of: model, file: file, name: weight, shape: [rows, columns])
+      let matrix = FloatMatrix(values, rows: rows, columns: columns)
+      return Linear(float: matrix, bias: bias, compute: compute)
+    }
+  }
+
+  private func pack(
+    _ tensor: LoadedTensor, rows: Int, columns: Int
+  ) throws(InputError) -> PackedMatrix {
+    do {
+      return try PackedMatrix(
+        format: tensor.format, rows: rows, columns: columns, codes: tensor.codes,
+        scales: tensor.scales, minimums: tensor.minimums, pool: compute.pool)
+    } catch {
+      throw InputError(file: path, place: "tensor \(tensor.name)", reason: error.reason)
+    }
+  }
+
+  /// A vector of `count` float32 values.
+  func vector(_ name: String, count: Int) throws -> FloatVector {
+    switch source {
+    case .container(let file):
+      let tensor = try file.loadTensor(named: name)
+      try check(tensor.shape, is: [count], name: name)
+      let storage = AlignedStorage(byteCount: count * 4)
+      dequantize(tensor, count: count, into: storage)
+      return FloatVector(storage, count: count)
+    case .floats(let model, let file):
+      return FloatVector(
+        try floats(of: model, file: file, name: name, shape: [count]), count: count)
+    }
+  }
+
+  private func dequantize(
+    _ tensor: LoadedTensor, count: Int, into storage: borrowing AlignedStorage
+  ) {
+    // Storage of `count` floats, aligned for them, exclusive for the call.
+    var output = unsafe MutableSpan(
+      _unsafeStart: storage.baseAddress.assumingMemoryBound(to: Float.self), count: count)
+    tensor.format.dequantize(
+      tensor.planes, rowCount: 1, columnCount: count, into: &output)
+  }
+
+  /// All values of a tensor of a float model.
+  private func floats(
+    of model: any ModelSource, file: String, name: String, shape: [Int]
+  ) throws -> AlignedStorage {
+    guard let index = model.tensors.firstIndex(where: { $0.name == name }) else {
+      throw InputError(file: file, place: "tensor \(name)", reason: "the file has no such tensor")
+    }
+    let found = model.tensors[index].shape
+    try check(found, is: shape, name: name)
+    let storage = AlignedStorage(byteCount: found.elementCount * 4, prefersHugePages: true)
+    // Storage of elementCount floats, aligned for them, exclusive for the call.
+    var output = unsafe MutableSpan(
+      _unsafeStart: storage.baseAddress.assumingMemoryBound(to: Float.self),
+      count: found.elementCount)
+    try model.readRows(0..<found.rowCount, ofTensor: index, into: &output)
+    return storage
+  }
+
+  private func check(_ found: TensorShape, is expected: [Int], name: String) throws(InputError) {
+    guard found.dimensions == expected else {
+      let wanted = expected.map(String.init).joined(separator: "x")
+      throw InputError(
+        file: path, place: "tensor \(name)", reason: "its shape is \(found), not \(wanted)")
+    }
+  }
+
+  private var path: String {
+    switch source {
+    case .container(let file): file.path
+    case .floats(_, let file): file
+    }
+  }
+}

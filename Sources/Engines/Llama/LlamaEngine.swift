@@ -1,0 +1,79 @@
+import EngineInterface
+import Foundation
+import ModelFile
+import QuantKernels
+import Tokenization
+
+/// A loaded Llama-family model (`llama`, `qwen2`).
+final class LlamaEngine: Engine {
+  let header: ModelHeader
+  let weights: LlamaWeights
+  let compute: Compute
+  let text: ModelText
+  let facts: EngineFacts
+  /// Radians a position turns each pair by: base^(−2i / ropeDimension).
+  let rotationFrequencies: [Double]
+
+  /// Loads every weight through `loader`.
+  init(
+    header: ModelHeader, loader: borrowing WeightLoader, text: ModelText, compute: Compute
+  ) throws {
+    self.header = header
+    self.text = text
+    self.compute = compute
+    weights = try LlamaWeights(header: header, loader: loader)
+    rotationFrequencies = (0..<(header.ropeDimension / 2)).map { index in
+      pow(header.ropeBase, -2 * Double(index) / Double(header.ropeDimension))
+    }
+    facts = Self.facts(header: header, weights: weights, text: text, compute: compute, loader)
+  }
+
+  func encode(_ text: String, recognizingSpecialTokens: Bool) throws -> [Int32] {
+    try self.text.encode(Array(text.utf8), recognizingSpecialTokens: recognizingSpecialTokens)
+  }
+
+  func decode(_ tokens: [Int32]) throws -> String { try text.decode(tokens) }
+
+  func render(_ messages: [Message], addsGenerationPrompt: Bool) throws -> String {
+    try text.render(messages, addsGenerationPrompt: addsGenerationPrompt)
+  }
+
+  func makeSession(_ options: SessionOptions) throws -> any Session {
+    try LlamaSession(engine: self, options: options)
+  }
+
+  private static func facts(
+    header: ModelHeader, weights: LlamaWeights, text: ModelText, compute: Compute,
+    _ loader: borrowing WeightLoader
+  ) -> EngineFacts {
+    let vectors = [weights.outputNorm] + weights.layers.flatMap {
+      [$0.attentionNorm, $0.feedForwardNorm]
+    }
+    let vectorCount = vectors.reduce(0) { $0 + $1.count }
+    let matrices = weights.matrices
+    let total = matrices.reduce(0) { $0 + $1.byteCount } + vectorCount * 4
+    // Decoding reads every matrix once; of an untied embedding it reads one row.
+    let isTied = weights.output === weights.embedding
+    let embeddingBytes = weights.embedding.byteCount
+    let rowBytes = embeddingBytes / header.vocabularySize
+    let formats = matrices.dropFirst().map(\.format.name)
+    let common = Dictionary(formats.map { ($0, 1) }, uniquingKeysWith: +)
+      .max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+    let linear = common ?? weights.embedding.format.name
+    return EngineFacts(
+      modelName: header.name,
+      modelType: linear == weights.embedding.format.name
+        ? "\(header.architecture) \(linear)"
+        : "\(header.architecture) \(linear) + \(weights.embedding.format.name) embedding",
+      parameterCount: matrices.reduce(0) { $0 + $1.parameterCount } + vectorCount,
+      fileByteCount: loader.fileByteCount,
+      weightByteCount: total,
+      decodeWeightByteCount: isTied ? total : total - embeddingBytes + rowBytes,
+      trainedContextLength: header.contextLength,
+      vocabularyCount: header.vocabularySize,
+      stopTokens: text.stopTokens,
+      instructionSet: compute.library.instructionSet.rawValue,
+      kernelNames: compute.kernelNames(for: Set(matrices.map(\.format))),
+      threadCount: compute.pool.threadCount)
+  }
+}

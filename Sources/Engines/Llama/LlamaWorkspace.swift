@@ -1,0 +1,86 @@
+import ModelFile
+import TensorCore
+
+/// Every buffer a Llama-family session writes while it runs, allocated once.
+///
+/// Rows are tokens of the present batch, contiguous. Mapped storage costs no resident memory until
+/// a batch is large enough to touch it.
+@safe
+struct LlamaWorkspace: ~Copyable {
+  /// [tokens][hiddenSize] the residual stream.
+  let hidden: UnsafeMutablePointer<Float>
+  /// [tokens][max(hiddenSize, queries)] the normed input of a linear layer, then its output.
+  let normed: UnsafeMutablePointer<Float>
+  let projected: UnsafeMutablePointer<Float>
+  /// [tokens][queryHeads · headDimension], [tokens][keyValueHeads · headDimension] twice.
+  let query: UnsafeMutablePointer<Float>
+  let key: UnsafeMutablePointer<Float>
+  let value: UnsafeMutablePointer<Float>
+  /// [tokens][queryHeads · headDimension] what attention gives.
+  let attended: UnsafeMutablePointer<Float>
+  /// [tokens][feedForwardSize] twice.
+  let gate: UnsafeMutablePointer<Float>
+  let up: UnsafeMutablePointer<Float>
+  /// [tokens][ropeDimension / 2] cosines and sines of the batch's positions.
+  let cosines: UnsafeMutablePointer<Float>
+  let sines: UnsafeMutablePointer<Float>
+  /// [outputRows][vocabularySize].
+  let logits: UnsafeMutablePointer<Float>
+  /// [threads][scoreRows][contextLimit rounded up to pages] attention scores.
+  let scores: UnsafeMutablePointer<Float>
+  /// [threads][headDimension] one head's key or value in the cache's element.
+  let elements: UnsafeMutableRawPointer
+
+  /// Positions that logits are computed for at one time.
+  static var outputRows: Int { 16 }
+  /// Tokens of a prefill batch that share one pass over the keys.
+  static var scoreTokens: Int { 16 }
+
+  let scoreRows: Int
+  let scoreStride: Int
+  let elementStride: Int
+  let byteCount: Int
+  private let storage: AlignedStorage
+
+  init(header: ModelHeader, tokens: Int, contextLimit: Int, pagePositions: Int, threads: Int) {
+    let queries = header.queryHeadCount * header.headDimension
+    let keys = header.keyValueHeadCount * header.headDimension
+    let widest = max(header.hiddenSize, queries)
+    scoreRows = max(Self.scoreTokens, header.queryHeadCount / header.keyValueHeadCount)
+    scoreStride = (contextLimit + pagePositions - 1) / pagePositions * pagePositions
+    elementStride = (header.headDimension * 4 + 63) & ~63
+
+    // Counts of floats, in the order of the properties; each part begins on a cache line.
+    let counts = [
+      tokens * header.hiddenSize, tokens * widest, tokens * widest,
+      tokens * queries, tokens * keys, tokens * keys, tokens * queries,
+      tokens * header.feedForwardSize, tokens * header.feedForwardSize,
+      tokens * (header.ropeDimension / 2), tokens * (header.ropeDimension / 2),
+      Self.outputRows * header.vocabularySize,
+      threads * scoreRows * scoreStride, threads * elementStride / 4,
+    ].map { ($0 + 15) & ~15 }
+    byteCount = counts.reduce(0, +) * 4
+    storage = AlignedStorage(byteCount: byteCount)
+
+    // The parts lie one after the other inside `storage`, which this value owns.
+    var next = unsafe storage.baseAddress.assumingMemoryBound(to: Float.self)
+    func part(_ index: Int) -> UnsafeMutablePointer<Float> {
+      defer { unsafe next += counts[index] }
+      return unsafe next
+    }
+    unsafe hidden = part(0)
+    unsafe normed = part(1)
+    unsafe projected = part(2)
+    unsafe query = part(3)
+    unsafe key = part(4)
+    unsafe value = part(5)
+    unsafe attended = part(6)
+    unsafe gate = part(7)
+    unsafe up = part(8)
+    unsafe cosines = part(9)
+    unsafe sines = part(10)
+    unsafe logits = part(11)
+    unsafe scores = part(12)
+    unsafe elements = UnsafeMutableRawPointer(part(13))
+  }
+}

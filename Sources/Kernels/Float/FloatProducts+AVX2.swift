@@ -1,0 +1,62 @@
+import CKernels
+
+// Bodies and the calls of their trampolines stand in one file: LLVM inlines within a file only.
+// The one pointer is that of the kernel's caller, under the contract.
+#if arch(x86_64)
+  @c(ck_body_panel_f32_avx2) @inline(__always)
+  func panelF32BodyAVX2(_ arguments: UnsafePointer<CKPanel>) {
+    unsafe panelBody(AVX2Floats.self, F32Element.self, arguments)
+  }
+  @inline(never)
+  func panelF32AVX2(_ arguments: UnsafePointer<CKPanel>) { unsafe ck_run_panel_f32_avx2(arguments) }
+
+  @c(ck_body_panel_f16_avx2) @inline(__always)
+  func panelF16BodyAVX2(_ arguments: UnsafePointer<CKPanel>) {
+    unsafe panelBody(AVX2Floats.self, F16Element.self, arguments)
+  }
+  @inline(never)
+  func panelF16AVX2(_ arguments: UnsafePointer<CKPanel>) { unsafe ck_run_panel_f16_avx2(arguments) }
+
+  @c(ck_body_panel_s8_avx2) @inline(__always)
+  func panelS8BodyAVX2(_ arguments: UnsafePointer<CKPanel>) {
+    unsafe panelBody(AVX2Floats.self, S8Element.self, arguments)
+  }
+  @inline(never)
+  func panelS8AVX2(_ arguments: UnsafePointer<CKPanel>) { unsafe ck_run_panel_s8_avx2(arguments) }
+
+  @c(ck_body_gemv_f32_avx2) @inline(__always)
+  func gemvF32BodyAVX2(_ arguments: UnsafePointer<CKFloatProduct>) {
+    unsafe floatProductBody(AVX2Floats.self, F32Element.self, arguments, rows: 4, tokens: 1)
+  }
+  @inline(never)
+  func gemvF32AVX2(_ arguments: UnsafePointer<CKFloatProduct>) {
+    unsafe ck_run_gemv_f32_avx2(arguments)
+  }
+
+  @c(ck_body_gemv_f16_avx2) @inline(__always)
+  func gemvF16BodyAVX2(_ arguments: UnsafePointer<CKFloatProduct>) {
+    unsafe floatProductBody(AVX2Floats.self, F16Element.self, arguments, rows: 4, tokens: 1)
+  }
+  @inline(never)
+  func gemvF16AVX2(_ arguments: UnsafePointer<CKFloatProduct>) {
+    unsafe ck_run_gemv_f16_avx2(arguments)
+  }
+
+  @c(ck_body_gemm_f32_avx2) @inline(__always)
+  func gemmF32BodyAVX2(_ arguments: UnsafePointer<CKFloatProduct>) {
+    unsafe floatProductBody(AVX2Floats.self, F32Element.self, arguments, rows: 2, tokens: 2)
+  }
+  @inline(never)
+  func gemmF32AVX2(_ arguments: UnsafePointer<CKFloatProduct>) {
+    unsafe ck_run_gemm_f32_avx2(arguments)
+  }
+
+  @c(ck_body_gemm_f16_avx2) @inline(__always)
+  func gemmF16BodyAVX2(_ arguments: UnsafePointer<CKFloatProduct>) {
+    unsafe floatProductBody(AVX2Floats.self, F16Element.self, arguments, rows: 2, tokens: 2)
+  }
+  @inline(never)
+  func gemmF16AVX2(_ arguments: UnsafePointer<CKFloatProduct>) {
+    unsafe ck_run_gemm_f16_avx2(arguments)
+  }
+#endif

@@ -1,0 +1,94 @@
+import TensorCore
+
+extension WeightFormat {
+  /// Checks some stored rows against the rules of the format, so that dequantizing them gives
+  /// finite values and packing has one canonical padding.
+  ///
+  /// - Throws: the first fault, by plane, then row, then column: a plane of the wrong byte count, a
+  ///   NaN or infinite f32 or f16 value, the code −128 in s8c, nonzero bits behind the last code of
+  ///   a row, a scale that is not finite or has its sign bit set, a minimum that is not finite.
+  /// - Parameter firstRow: the tensor row that the first of these rows is, for errors.
+  public func validate(
+    _ planes: borrowing PackedPlanes, rowCount: Int, columnCount: Int, firstRow: Int = 0
+  ) throws(PackedFormatError) {
+    precondition(rowCount >= 0 && columnCount >= 0, "negative dimensions")
+    for plane in Plane.allCases {
+      let found = planes.bytes(of: plane).byteCount
+      let expected = requiredByteCount(of: plane, rows: rowCount, columns: columnCount)
+      guard found == expected else {
+        throw PackedFormatError(.planeByteCount(found: found, expected: expected), plane: plane)
+      }
+    }
+    let format = self
+    // The pointers stay inside the spans, whose byte counts were checked above.
+    try unsafe planes.codes.withUnsafeBytes { codes throws(PackedFormatError) in
+      try unsafe format.validateCodes(
+        codes, rowCount: rowCount, columnCount: columnCount, firstRow: firstRow)
+    }
+    for plane in [Plane.scales, .minimums] where self.planes.contains(plane) {
+      try unsafe planes.bytes(of: plane).withUnsafeBytes { bytes throws(PackedFormatError) in
+        try unsafe format.validateNumbers(
+          bytes, plane: plane, columnCount: columnCount, firstRow: firstRow)
+      }
+    }
+  }
+
+  /// `codes` holds rowCount rows.
+  private func validateCodes(
+    _ codes: UnsafeRawBufferPointer, rowCount: Int, columnCount: Int, firstRow: Int
+  ) throws(PackedFormatError) {
+    let rowBytes = rowByteCount(of: .codes, columns: columnCount)
+    let usedBits = columnCount * codeBitCount % 8
+    guard rowBytes > 0 else { return }
+    for row in 0..<rowCount {
+      let bytes = unsafe UnsafeRawBufferPointer(
+        rebasing: codes[row * rowBytes..<(row + 1) * rowBytes])
+      var column: Int?
+      var reason = PackedFormatError.Reason.nonFiniteWeight
+      switch self {
+      case .f32:
+        column = (0..<columnCount).first { unsafe !loadFloat(bytes, $0 * 4).isFinite }
+      case .f16:
+        column = (0..<columnCount).first {
+          unsafe loadHalfBits(bytes, $0 * 2) & 0x7C00 == 0x7C00
+        }
+      case .s8c:
+        column = unsafe bytes.firstIndex(of: 0x80)
+        reason = .forbiddenCode
+      case .u4g32, .u2c, .u2g64:
+        if usedBits != 0, unsafe bytes[rowBytes - 1] >> UInt8(usedBits) != 0 {
+          column = columnCount
+        }
+        reason = .nonzeroPadding
+      }
+      if let column {
+        throw PackedFormatError(reason, plane: .codes, row: firstRow + row, column: column)
+      }
+    }
+  }
+
+  /// Checks scales or minimums, row-major over rows × groups.
+  private func validateNumbers(
+    _ bytes: UnsafeRawBufferPointer, plane: Plane, columnCount: Int, firstRow: Int
+  ) throws(PackedFormatError) {
+    let width = groupSize == nil ? 4 : 2
+    let groups = groupCount(columns: columnCount)
+    for index in 0..<bytes.count / width {
+      let value =
+        unsafe width == 4
+        ? loadFloat(bytes, index * 4)
+        : HalfPrecision.float(bits: loadHalfBits(bytes, index * 2))
+      var reason: PackedFormatError.Reason?
+      if !value.isFinite {
+        reason = plane == .scales ? .nonFiniteScale : .nonFiniteMinimum
+      } else if plane == .scales, value.sign == .minus {
+        reason = .negativeScale
+      }
+      if let reason {
+        throw PackedFormatError(
+          reason, plane: plane, row: firstRow + index / groups,
+          column: groupSize.map { index % groups * $0 })
+      }
+    }
+  }
+}

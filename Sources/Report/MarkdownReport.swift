@@ -1,0 +1,206 @@
+import BenchCore
+
+/// A run's rows for people: rates as llama-bench shows them, then for each tier its latencies, its
+/// context and cache, what speaks against a row, and what the words mean. Footnotes say why a
+/// figure is missing.
+///
+///     | model     | file         | … | tier      | test  | frontier |            t/s |
+///     | --------- | ------------ | … | --------- | ----- | -------: | -------------: |
+///     | llama s8c | smollm2.afmw | … | on-device | pp512 |        0 | 702.10 ±  3.20 |
+struct MarkdownReport {
+  private let rows: [RunRow]
+  private var footnotes = Footnotes()
+
+  init(_ rows: [RunRow]) { self.rows = rows }
+
+  /// The report; ends with a line end.
+  var text: String {
+    var copy = self
+    return copy.compose()
+  }
+
+  private mutating func compose() -> String {
+    guard !rows.isEmpty else { return "No results.\n" }
+    var sections = [rates()]
+    for tier in tiers {
+      let served = rows.filter { $0.tier == tier.name }
+      sections.append("### \(tier.heading)\n\n" + latencies(served))
+      sections.append(contexts(served))
+    }
+    if !footnotes.isEmpty { sections.append(footnotes.text) }
+    sections.append(builds)
+    sections.append(Self.legend)
+    return sections.joined(separator: "\n")
+  }
+
+  /// The tiers in the order of their first rows.
+  private var tiers: [(name: String, heading: String)] {
+    var seen: [(name: String, heading: String)] = []
+    for row in rows where !seen.contains(where: { $0.name == row.tier }) {
+      let heading =
+        row.tierIsModelled ? "\(row.tier) (modelled: served in this process)" : row.tier
+      seen.append((row.tier, heading))
+    }
+    return seen
+  }
+
+  // MARK: - The tables
+
+  private mutating func rates() -> String {
+    var table = TextTable([
+      .init(title: "model", alignment: .left), .init(title: "file", alignment: .left),
+      .init(title: "size"), .init(title: "params"), .init(title: "isa", alignment: .left),
+      .init(title: "threads"), .init(title: "KV", alignment: .left),
+      .init(title: "tier", alignment: .left), .init(title: "reasoning", alignment: .left),
+      .init(title: "test", alignment: .left), .init(title: "frontier"), .init(title: "t/s"),
+      .init(title: "verdict", alignment: .left),
+    ])
+    for row in rows {
+      table.append([
+        row.modelType, row.modelFilename.split(separator: "/").last.map(String.init) ?? "",
+        Figure.binarySize(row.modelByteCount), Figure.count(row.modelParameterCount),
+        row.instructionSet, "\(row.threadCount)", "\(row.keyElement)/\(row.valueElement)",
+        row.tierIsModelled ? "\(row.tier) (modelled)" : row.tier, row.reasoning, Self.label(row),
+        Figure.integer(row.measuredFrontier), rate(row), verdict(row),
+      ])
+    }
+    return table.text
+  }
+
+  private mutating func latencies(_ rows: [RunRow]) -> String {
+    var table = TextTable([
+      .init(title: "test", alignment: .left), .init(title: "reasoning", alignment: .left),
+      .init(title: "TTFT ms"), .init(title: "TTFO ms"), .init(title: "TPOT ms"),
+      .init(title: "ITL P50 ms"), .init(title: "ITL P90 ms"), .init(title: "ITL P99 ms"),
+      .init(title: "prefill t/s @ frontier"), .init(title: "decode t/s @ frontier"),
+      .init(title: "reasoning/output tokens"), .init(title: "verdict", alignment: .left),
+    ])
+    for row in rows {
+      table.append([
+        Self.label(row), row.reasoning,
+        time(row.ttftNanoseconds, row.ttftInterval, row),
+        time(row.ttfoNanoseconds, row.ttfoInterval, row),
+        time(row.tpotNanoseconds, row.tpotInterval, row),
+        time(row.itlP50Nanoseconds, row.itlP50Interval, row),
+        percentile("P90", row.itlP90Nanoseconds, row),
+        percentile("P99", row.itlP99Nanoseconds, row),
+        Figure.rate(row.prefillTokensPerSecond, at: row.prefillContextFrontier),
+        Figure.rate(row.decodeTokensPerSecond, at: row.decodeContextFrontier),
+        "\(row.reasoningTokenCount)/\(row.outputTokenCount)", verdict(row),
+      ])
+    }
+    return table.text
+  }
+
+  private func contexts(_ rows: [RunRow]) -> String {
+    var table = TextTable([
+      .init(title: "test", alignment: .left), .init(title: "reasoning", alignment: .left),
+      .init(title: "context used/limit"), .init(title: "whose limit", alignment: .left),
+      .init(title: "instructions"), .init(title: "tools"), .init(title: "history"),
+      .init(title: "prompt"), .init(title: "reasoning"), .init(title: "response"),
+      .init(title: "KV MiB allocated"), .init(title: "used"), .init(title: "ideal"),
+      .init(title: "MBU"), .init(title: "peak RSS MiB"),
+    ])
+    for row in rows {
+      let used = row.contextUsed
+      table.append(
+        [
+          Self.label(row), row.reasoning, "\(used.total)/\(row.contextLimit)",
+          row.contextLimitSource,
+        ]
+          + [
+            used.instructions, used.tools, used.history, used.prompt, used.reasoning, used.response,
+          ].map { "\($0)" }
+          + [row.cacheBytesAllocated, row.cacheBytesUsed, row.cacheBytesIdeal].map {
+            Figure.mebibytes($0, decimals: 2)
+          }
+          + [
+            Figure.percent(row.memoryBandwidthUtilisation),
+            row.peakResidentByteCount.map { Figure.mebibytes($0, decimals: 1) } ?? Figure.missing,
+          ])
+    }
+    return table.text
+  }
+
+  // MARK: - Cells
+
+  private static func label(_ row: RunRow) -> String {
+    let turn = row.test == "chat" ? row.turn.map { " turn \($0)" } ?? "" : ""
+    return row.test + turn + (row.depth > 0 ? " @ d\(row.depth)" : "")
+  }
+
+  private mutating func rate(_ row: RunRow) -> String {
+    if let error = row.error { return Figure.missing + footnotes.mark(error) }
+    guard let mean = row.averageTokensPerSecond, let deviation = row.deviationTokensPerSecond else {
+      return Figure.missing + footnotes.mark("nothing to time: too few tokens")
+    }
+    return "\(DecimalText.fixed(mean, 2)) ± \(DecimalText.fixed(deviation, 2))"
+  }
+
+  private mutating func time(_ value: Double?, _ interval: Interval?, _ row: RunRow) -> String {
+    guard let value else { return Figure.missing }
+    if let interval {
+      return "\(Figure.milliseconds(value)) [\(Figure.milliseconds(interval.low)), "
+        + "\(Figure.milliseconds(interval.high))]"
+    }
+    return Figure.milliseconds(value)
+      + (row.intervalRefusal.map { footnotes.mark($0) } ?? "")
+  }
+
+  private mutating func percentile(_ name: String, _ value: Double?, _ row: RunRow) -> String {
+    if let value { return Figure.milliseconds(value) }
+    guard !row.itlSamples.isEmpty, let refusal = row.itlRefusal else { return Figure.missing }
+    // The refusals of several percentiles stand in one text: `P90: …; P99: …`.
+    let reasons = refusal.split(separator: ";").map { $0.drop { $0 == " " } }
+    let reason = reasons.first { $0.hasPrefix(name) } ?? refusal[...]
+    return Figure.missing + footnotes.mark("ITL \(reason)")
+  }
+
+  private mutating func verdict(_ row: RunRow) -> String {
+    guard !row.verdictWords.isEmpty else { return row.verdict.rawValue }
+    return row.verdict.rawValue + footnotes.mark(row.verdictWords.joined(separator: "; "))
+  }
+
+  // MARK: - What stands below
+
+  private var builds: String {
+    var seen: [String] = []
+    for row in rows {
+      let line = "build: \(row.buildCommit) (\(row.buildNumber)), CPU: \(row.cpuInfo)\n"
+      if !seen.contains(line) { seen.append(line) }
+    }
+    return seen.joined()
+  }
+
+  private static let legend =
+    MetricDefinition.all.map { "- \($0.name): \($0.meaning)\n" }.joined()
+}
+
+/// Reasons, each numbered once.
+private struct Footnotes {
+  private var reasons: [String] = []
+
+  var isEmpty: Bool { reasons.isEmpty }
+
+  /// The mark that refers to a reason.
+  mutating func mark(_ reason: String) -> String {
+    if let index = reasons.firstIndex(of: reason) { return " [\(index + 1)]" }
+    reasons.append(reason)
+    return " [\(reasons.count)]"
+  }
+
+  /// A line a reason (two spaces end a line in Markdown); control characters become spaces.
+  var text: String {
+    reasons.enumerated().map { index, reason in
+      "[\(index + 1)] " + TextTable.oneLine(reason) + "  \n"
+    }.joined()
+  }
+}
+
+extension RunRow {
+  /// Where in the context the measured phase begins: for a decode test where decoding does, for
+  /// every other where prefill does.
+  var measuredFrontier: Int? {
+    promptTokenCount == 0 ? decodeContextFrontier : prefillContextFrontier
+  }
+}

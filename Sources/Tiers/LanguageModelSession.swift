@@ -1,0 +1,447 @@
+import EngineInterface
+import TraceCore
+
+/// A conversation on a tier, in the words of the Foundation Models framework: instructions, then
+/// `respond(to:)` turn by turn, over one engine session whose every position is accounted for.
+///
+/// Reasoning is generated text in a segment of its own (`<think>` … `</think>`), under the level's
+/// token budget, fed back as context and absent from the response. One thread uses it at a time.
+package final class LanguageModelSession {
+  package let tier: Tier
+  /// The context that holds here, and whether the tier or the model sets it.
+  package let context: EffectiveContext
+  /// What was said so far.
+  package private(set) var transcript: [TranscriptEntry] = []
+  /// What the positions in the cache are for.
+  package private(set) var account = ContextAccount()
+
+  private let engine: any Engine
+  private let session: any Session
+  private let trace: TraceWriter
+  private let labels: TraceLabels
+  private var messages: [Message] = []
+  /// The template's text up to and including the last response: what the cache stands for.
+  private var renderedText = ""
+  /// The last token of a response that ended by length: part of the text, not yet in the cache.
+  private var pendingTokens: [Int32] = []
+  /// Tokens put in the cache before any turn.
+  private var preloaded: [Int32] = []
+  private var requestCount = 0
+
+  /// How a session is set up.
+  package struct Options {
+    package var instructions: String?
+    package var keyElement = "f16"
+    package var valueElement = "f16"
+    package var batchTokens = 512
+    package var recorder: TraceRecorder?
+    package var writer = TraceWriter.discarding()
+
+    package init() {}
+  }
+
+  /// Opens a session on `tier`; throws where the cache does not fit.
+  package init(engine: any Engine, tier: Tier, options: Options = Options()) throws {
+    self.engine = engine
+    self.tier = tier
+    context = tier.effectiveContext(trainedContextLength: engine.facts.trainedContextLength)
+    trace = options.writer
+    labels = TraceLabels(tier: tier, model: engine.facts.modelName, recorder: options.recorder)
+    session = try engine.makeSession(
+      SessionOptions(
+        contextLimit: context.limit, keyElement: options.keyElement,
+        valueElement: options.valueElement, batchTokens: options.batchTokens, trace: trace))
+    if let instructions = options.instructions, !instructions.isEmpty {
+      messages.append(Message(role: .system, content: instructions))
+      transcript.append(.instructions(instructions))
+    }
+    trace.begin(
+      .session, .tier, labels.tier, .model, labels.model, .contextLimit, Int64(context.limit))
+  }
+
+  /// Ends the session's span in the recording.
+  package func close() { trace.end() }
+
+  /// Tokens of a request, from the first, whose layers are recorded too; with at least one, so are
+  /// the prefill's.
+  package var detailTokenLimit = Int.max
+
+  /// The number of the repetition that the next request belongs to; negative while warming up.
+  package var repetition = 0
+
+  /// Positions in the cache.
+  package var positionCount: Int { session.positionCount }
+
+  /// Cache bytes now.
+  package var cacheUsage: SessionCacheUsage { session.cacheUsage }
+
+  /// Positions that this text would take as plain tokens.
+  package func tokenCount(for text: String) throws -> Int {
+    try engine.encode(text, recognizingSpecialTokens: false).count
+  }
+
+  /// Forgets everything but the instructions, as if newly opened, with `tokens` in the cache: the
+  /// context frontier that a measurement begins at. What stands there already is not run again.
+  package func reset(preloading tokens: [Int32] = []) throws {
+    messages.removeAll { $0.role != .system }
+    transcript.removeAll { $0.segment != .instructions }
+    if tokens != preloaded || session.positionCount < tokens.count {
+      preloaded = []
+      restart()
+      if !tokens.isEmpty {
+        try requireRoom(tokens.count)
+        try engineCall { () throws(EngineError) in try session.prefill(tokens[...]) }
+        preloaded = tokens
+      }
+    }
+    restart()
+  }
+
+  /// Back to the positions that were preloaded.
+  private func restart() {
+    session.truncate(to: min(preloaded.count, session.positionCount))
+    account = ContextAccount()
+    account.history = session.positionCount
+    renderedText = ""
+    pendingTokens = []
+  }
+
+  /// What a turn asks for.
+  package struct TurnOptions: Sendable {
+    package var reasoning = ReasoningLevel.none
+    package var reasoningBudget: Int?
+    package var maximumResponseTokens = 256
+    package var sampling = Sampler.Options.greedy
+
+    package init() {}
+  }
+
+  /// A turn's answer.
+  package struct Response: Sendable {
+    /// The visible text.
+    package var content: String
+    /// The reasoning's text; not part of the content.
+    package var reasoning: String
+    /// Tokens in and out.
+    package var usage: Usage
+    /// When what happened, and what the context holds.
+    package var request: ServedRequest
+  }
+
+  /// Answers a prompt. On an error the session is as it was before, and usable.
+  package func respond(to prompt: String, options: TurnOptions = TurnOptions()) throws -> Response {
+    guard prompt.contains(where: { !$0.isWhitespace }) else { throw TierError.emptyPrompt }
+    var response: Response?
+    let served = try request(options.reasoning) { served throws in
+      try serve(try plan(prompt, options: options), into: &served)
+      response = try finishTurn(prompt, served)
+    }
+    guard var response else { preconditionFailure("a turn ends with a response or an error") }
+    response.request = served
+    return response
+  }
+
+  /// Serves a request given in tokens, for measurements of a fixed length: no template, no
+  /// transcript. On an error the session is as it was before, and usable.
+  package func serve(_ request: TokenRequest) throws -> ServedRequest {
+    try self.request(request.reasoning) { served throws in
+      try serve(request, into: &served)
+      renderedText = ""
+      pendingTokens = []
+    }
+  }
+
+  /// Runs `body` inside a request's span; on an error puts everything back.
+  private func request(
+    _ level: ReasoningLevel, _ body: (inout ServedRequest) throws -> Void
+  ) throws -> ServedRequest {
+    guard tier.reasoningLevels.contains(level) else {
+      throw TierError.reasoningUnsupported(tier: tier, level: level)
+    }
+    let before = Checkpoint(self)
+    var served = ServedRequest()
+    served.submitted = trace.begin(
+      .request, .request, Int64(requestCount), .reasoningLevel, labels.level(level),
+      .repetition, Int64(repetition))
+    requestCount += 1
+    do {
+      try body(&served)
+    } catch {
+      trace.end(.stopReason, labels.error, .tokens, Int64(served.tokenTimes.count))
+      before.restore(self)
+      throw error
+    }
+    served.ended = trace.end(
+      .stopReason, labels.finish(served.finish), .tokens, Int64(served.tokenTimes.count))
+    return served
+  }
+
+  // MARK: - A turn's text
+
+  /// The tokens a turn adds to the cache: the template's text after what is there already.
+  private func plan(_ prompt: String, options: TurnOptions) throws -> TokenRequest {
+    trace.begin(.template)
+    let conversation = messages + [Message(role: .user, content: prompt)]
+    let text = try asText { try engine.render(conversation, addsGenerationPrompt: true) }
+    trace.end()
+    trace.begin(.tokenize)
+    var promptCount = 0
+    defer { trace.end(.tokens, Int64(session.positionCount + promptCount)) }
+    if text.hasPrefix(renderedText) && !renderedText.isEmpty {
+      let added = String(text.dropFirst(renderedText.count))
+      let tokens = try asText { try engine.encode(added, recognizingSpecialTokens: true) }
+      promptCount = pendingTokens.count + tokens.count
+      return request(pendingTokens + tokens, instructionCount: 0, options)
+    }
+    // The first turn, or a template that writes earlier turns differently: all of it again.
+    restart()
+    let tokens = try asText { try engine.encode(text, recognizingSpecialTokens: true) }
+    promptCount = tokens.count
+    return request(tokens, instructionCount: try instructionCount(in: tokens), options)
+  }
+
+  private func request(
+    _ tokens: [Int32], instructionCount: Int, _ options: TurnOptions
+  ) -> TokenRequest {
+    TokenRequest(
+      prompt: tokens, instructionCount: instructionCount, reasoning: options.reasoning,
+      reasoningBudget: options.reasoningBudget,
+      maximumResponseTokens: options.maximumResponseTokens, sampling: options.sampling)
+  }
+
+  /// How many of the first turn's tokens the system turn takes: those it has alone, too.
+  private func instructionCount(in tokens: [Int32]) throws -> Int {
+    guard let system = messages.first, system.role == .system else { return 0 }
+    let text = try asText { try engine.render([system], addsGenerationPrompt: false) }
+    let alone = try asText { try engine.encode(text, recognizingSpecialTokens: true) }
+    return zip(alone, tokens).prefix { $0 == $1 }.count
+  }
+
+  /// Takes the answer into the conversation.
+  private func finishTurn(_ prompt: String, _ served: ServedRequest) throws -> Response {
+    trace.begin(.detokenize)
+    defer { trace.end() }
+    let visible = served.responseTokens.filter { !engine.facts.stopTokens.contains($0) }
+    let content = try asText { try engine.decode(visible) }
+    let reasoning = try asText {
+      try engine.decode(served.reasoningTokens.filter { !engine.facts.stopTokens.contains($0) })
+    }
+    messages.append(Message(role: .user, content: prompt))
+    let shown = try asText { try engine.render(messages, addsGenerationPrompt: true) }
+    renderedText = shown + content
+    messages.append(Message(role: .assistant, content: content))
+    pendingTokens = served.finish == .length ? Array(visible.suffix(1)) : []
+    transcript.append(.prompt(prompt))
+    if !served.reasoningTokens.isEmpty { transcript.append(.reasoning(reasoning)) }
+    transcript.append(.response(content))
+    let usage = Usage(
+      inputTokens: served.cachedPositionCount + served.promptTokenCount,
+      cachedInputTokens: served.cachedPositionCount,
+      outputTokens: served.reasoningTokens.count + served.responseTokens.count,
+      reasoningTokens: served.reasoningTokens.count)
+    return Response(content: content, reasoning: reasoning, usage: usage, request: served)
+  }
+
+  // MARK: - The server loop
+
+  private func serve(_ request: TokenRequest, into served: inout ServedRequest) throws {
+    guard !request.prompt.isEmpty else { throw TierError.emptyPrompt }
+    account.beginTurn()
+    served.cachedPositionCount = session.positionCount
+    served.promptTokenCount = request.prompt.count
+    served.tokenTimes.reserveCapacity(request.reasoningBudget + request.maximumResponseTokens)
+    let marks = try reasoningMarks(request)
+    // A fixed length is known in advance; otherwise at least the prompt has to fit.
+    let certain = request.prompt.count + (request.ignoresStopTokens ? request.certainTokens : 0)
+    try requireRoom(session.positionCount + certain + marks.opening.count + marks.closing.count)
+
+    session.recordsDetail = detailTokenLimit > 0
+    let prompt = request.prompt + marks.opening
+    try prefill(prompt, into: &served)
+    account.instructions += request.instructionCount
+    account.prompt += request.prompt.count - request.instructionCount
+    account.reasoning += marks.opening.count
+    recordContext()
+    recordCounters(tokens: 0)
+
+    var sampler = Sampler(request.sampling)
+    if request.reasoning != .none && request.reasoningBudget > 0 {
+      try reason(request, marks: marks, sampler: &sampler, into: &served)
+    }
+    if request.maximumResponseTokens > 0 {
+      try answer(request, sampler: &sampler, into: &served)
+    }
+    served.context = account
+    served.cache = session.cacheUsage
+  }
+
+  /// Runs tokens through the model in one prefill span.
+  private func prefill(_ tokens: [Int32], into served: inout ServedRequest) throws {
+    let position = session.positionCount
+    let began = trace.begin(
+      .prefill, .tokens, Int64(tokens.count), .position, Int64(position), .cachedTokens,
+      Int64(served.prefilledTokenCount == 0 ? position : 0))
+    defer {
+      let ended = trace.end()
+      if served.prefilledTokenCount == 0 {
+        served.prefillBegan = began
+        served.prefillEnded = ended
+      }
+      served.prefillNanoseconds += ended - began
+      served.prefilledTokenCount += tokens.count
+    }
+    try engineCall { () throws(EngineError) in try session.prefill(tokens[...]) }
+  }
+
+  /// Generates the reasoning segment and feeds its closing marks.
+  private func reason(
+    _ request: TokenRequest, marks: ReasoningMarks, sampler: inout Sampler,
+    into served: inout ServedRequest
+  ) throws {
+    trace.begin(.reasoning, .position, Int64(session.positionCount))
+    defer { trace.end() }
+    let stops = request.ignoresStopTokens ? [] : engine.facts.stopTokens.union(marks.stops)
+    var previous: Int32?
+    while served.reasoningTokens.count < request.reasoningBudget {
+      let token = try step(previous, sampler: &sampler, segment: \.reasoning, into: &served)
+      served.reasoningTokens.append(token)
+      if stops.contains(token) { break }
+      previous = token
+    }
+    // The last token, unless it ended the segment, goes in together with the closing marks.
+    var rest = marks.closing
+    if let last = served.reasoningTokens.last, !stops.contains(last) { rest.insert(last, at: 0) }
+    guard !rest.isEmpty else { return }
+    try requireRoom(session.positionCount + rest.count)
+    try prefill(rest, into: &served)
+    account.reasoning += rest.count
+    recordContext()
+    recordCounters(tokens: served.tokenTimes.count)
+  }
+
+  /// Generates the visible answer.
+  private func answer(
+    _ request: TokenRequest, sampler: inout Sampler, into served: inout ServedRequest
+  ) throws {
+    trace.begin(.response, .position, Int64(session.positionCount))
+    defer { trace.end() }
+    var previous: Int32?
+    while served.responseTokens.count < request.maximumResponseTokens {
+      let token = try step(previous, sampler: &sampler, segment: \.response, into: &served)
+      served.responseTokens.append(token)
+      if !request.ignoresStopTokens && engine.facts.stopTokens.contains(token) {
+        served.finish = .stop
+        return
+      }
+      previous = token
+    }
+    served.finish = .length
+  }
+
+  /// One token: feeds the previous one, if any, and samples. Its span ends when the id is known.
+  private func step(
+    _ previous: Int32?, sampler: inout Sampler, segment: WritableKeyPath<ContextAccount, Int>,
+    into served: inout ServedRequest
+  ) throws -> Int32 {
+    trace.begin(
+      .token, .index, Int64(served.tokenTimes.count), .position, Int64(session.positionCount))
+    session.recordsDetail = served.tokenTimes.count < detailTokenLimit
+    do {
+      if let previous {
+        try requireRoom(session.positionCount + 1)
+        try engineCall { () throws(EngineError) in try session.decode(previous) }
+        account[keyPath: segment] += 1
+      }
+      let chosen = TraceClock.now()
+      let token = try engineCall { () throws(EngineError) in try session.sample(using: &sampler) }
+      let known = trace.end(.tokenID, Int64(token))
+      served.samplingNanoseconds += known - chosen
+      served.tokenTimes.append(known)
+      recordCounters(tokens: served.tokenTimes.count)
+      return token
+    } catch {
+      trace.end()
+      throw error
+    }
+  }
+
+  private func recordCounters(tokens: Int) {
+    let usage = session.cacheUsage
+    trace.counter(.keyValueBytesUsed, Int64(usage.used))
+    trace.counter(.keyValueBytesAllocated, Int64(usage.allocated))
+    trace.counter(.contextUsed, Int64(session.positionCount))
+    trace.counter(.tokens, Int64(tokens))
+    if tokens > 0 {
+      trace.counter(.contextReasoning, Int64(account.reasoning))
+      trace.counter(.contextResponse, Int64(account.response))
+    }
+  }
+
+  private func recordContext() {
+    trace.counter(.contextInstructions, Int64(account.instructions))
+    trace.counter(.contextTools, Int64(account.tools))
+    trace.counter(.contextHistory, Int64(account.history))
+    trace.counter(.contextPrompt, Int64(account.prompt))
+    trace.counter(.contextReasoning, Int64(account.reasoning))
+    trace.counter(.contextResponse, Int64(account.response))
+  }
+
+  // MARK: - Errors
+
+  private func requireRoom(_ need: Int) throws {
+    guard need <= context.limit else {
+      throw TierError.contextExceeded(
+        tier: tier, limit: context.limit, source: context.source, need: need)
+    }
+  }
+
+  private func engineCall<Result>(_ body: () throws(EngineError) -> Result) throws -> Result {
+    do { return try body() } catch { throw TierError.engine(error) }
+  }
+
+  private func asText<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as TierError { throw error } catch {
+      throw TierError.text(String(describing: error))
+    }
+  }
+
+  private func reasoningMarks(_ request: TokenRequest) throws -> ReasoningMarks {
+    guard request.reasoning != .none && request.reasoningBudget > 0 else { return ReasoningMarks() }
+    return try asText { try ReasoningMarks(engine) }
+  }
+
+  /// What a failed request must put back.
+  private struct Checkpoint {
+    let positionCount: Int
+    let account: ContextAccount
+    let renderedText: String
+    let pendingTokens: [Int32]
+
+    init(_ session: LanguageModelSession) {
+      positionCount = session.session.positionCount
+      account = session.account
+      renderedText = session.renderedText
+      pendingTokens = session.pendingTokens
+    }
+
+    func restore(_ session: LanguageModelSession) {
+      guard session.session.positionCount >= positionCount else {
+        // The failed turn had begun the cache anew: the next turn renders everything again.
+        session.restart()
+        return
+      }
+      session.session.truncate(to: positionCount)
+      session.account = account
+      session.renderedText = renderedText
+      session.pendingTokens = pendingTokens
+    }
+  }
+}
+
+extension TokenRequest {
+  /// Generated tokens that will stand in the cache at the end, if no stop token ends it early: all
+  /// but the last response token.
+  fileprivate var certainTokens: Int {
+    (reasoning == .none ? 0 : reasoningBudget) + max(maximumResponseTokens - 1, 0)
+  }
+}

@@ -1,0 +1,91 @@
+import TraceCore
+
+/// The figures of one request, computed from its recorded events by the convention of `TraceCore`.
+///
+/// All times are integers of nanoseconds between recorded timestamps, so they equal what the run
+/// computed from the same timestamps.
+public struct RequestSummary: Hashable, Sendable {
+  /// A number of tokens over the time they took.
+  public struct Rate: Hashable, Sendable {
+    /// The tokens that were processed in the time.
+    public var tokens: Int
+    /// The time; never 0.
+    public var nanoseconds: UInt64
+    /// Positions already in the cache when the measure starts; nil where it was not recorded.
+    public var contextFrontier: Int64?
+
+    package init(tokens: Int, nanoseconds: UInt64, contextFrontier: Int64?) {
+      self.tokens = tokens
+      self.nanoseconds = nanoseconds
+      self.contextFrontier = contextFrontier
+    }
+
+    /// Tokens a second.
+    public var tokensPerSecond: Double { Double(tokens) * 1e9 / Double(nanoseconds) }
+  }
+
+  /// What a counter showed during the request.
+  public struct CounterValues: Hashable, Sendable {
+    /// The value that held when the request ended.
+    public var last: Int64
+    /// The greatest value.
+    public var maximum: Int64
+
+    package init(last: Int64, maximum: Int64) {
+      self.last = last
+      self.maximum = maximum
+    }
+  }
+
+  /// The number of the request in its run, as recorded.
+  public var request: Int64?
+  /// The number of the repetition, as recorded; negative while warming up.
+  public var repetition: Int64?
+  /// The tier of the request or of its session.
+  public var tier: String?
+  /// The model of the request or of its session.
+  public var model: String?
+  /// The reasoning level.
+  public var reasoningLevel: String?
+  /// Why generation stopped.
+  public var stopReason: String?
+  /// The limit of the session's context, in positions.
+  public var contextLimit: Int64?
+  /// The writer's track.
+  public var trackName: String
+
+  /// When the request was submitted, on the monotonic clock.
+  public var submittedNanoseconds: UInt64
+  /// Request submitted → answer complete.
+  public var endToEndNanoseconds: UInt64
+  /// Request submitted → first token of any kind; nil without tokens.
+  public var ttftNanoseconds: UInt64?
+  /// Request submitted → first visible token; nil without a visible one.
+  public var ttfoNanoseconds: UInt64?
+  /// The gaps between consecutive tokens, in order; one fewer than the tokens.
+  public var itlNanosecondsSamples: [UInt64]
+
+  /// Tokens of the whole prompt, cached ones included; nil where it was not recorded.
+  public var promptTokens: Int64?
+  /// Prompt tokens that were not computed but found in the cache.
+  public var cachedTokens: Int64
+  /// Tokens generated as reasoning.
+  public var reasoningTokens: Int
+  /// Tokens generated as response.
+  public var responseTokens: Int
+  /// All tokens generated, in a phase or outside of one.
+  public var outputTokens: Int
+
+  /// Prefilled tokens over the time of the prefill spans; nil without any.
+  public var prefill: Rate?
+  /// Tokens after the first over the time since the first; nil with fewer than two.
+  public var decode: Rate?
+  /// The counters that were set during the request or hold from before it.
+  public var counters: [TraceCounter: CounterValues]
+
+  /// (end-to-end − TTFT) / (tokens − 1), in nanoseconds; nil with fewer than two tokens.
+  public var tpotNanoseconds: Double? {
+    guard let ttftNanoseconds, outputTokens > 1 else { return nil }
+    return (Double(endToEndNanoseconds) - Double(ttftNanoseconds)) / Double(outputTokens - 1)
+  }
+}

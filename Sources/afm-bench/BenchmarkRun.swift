@@ -1,0 +1,171 @@
+import BenchCore
+import EngineInterface
+import Engines
+import Files
+import Foundation
+import KernelContract
+import QuantKernels
+import TraceCore
+import TraceExport
+
+/// A run: every model of a plan measured, probed and judged, then written where it was asked for.
+struct BenchmarkRun {
+  private(set) var rows: [RunRow] = []
+  private let plan: RunPlan
+  private let probe = EnvironmentProbe()
+  private let recorder: TraceRecorder
+  private var recording: Recording?
+  private var samples: [SampleRecord] = []
+  /// What each row is judged by.
+  private var evidence: [VerdictEvidence] = []
+  private var environment: Environment?
+  private let started: SystemState
+
+  /// Checks that every output can be written, before long work begins.
+  init(plan: RunPlan) throws {
+    self.plan = plan
+    started = probe.state()
+    recorder = TraceRecorder(
+      eventCapacity: plan.configuration.expectedEventCount * plan.threadCounts.count)
+    if let bundle = plan.bundle { try OutputFolder.prepare(bundle) }
+    if let trace = plan.trace { _ = try OutputFile(creating: trace) }
+  }
+
+  /// Measures everything and judges it.
+  mutating func measure() throws {
+    for model in plan.models {
+      for threads in plan.threadCounts { try measure(model, threads: threads) }
+    }
+    Console.progress("")
+    let recording = recorder.finish(metadata: metadata)
+    self.recording = recording
+    environment?.after = probe.state()
+    // What the recording lost is known only now.
+    for index in rows.indices {
+      evidence[index].droppedEvents = Int(clamping: recording.droppedEvents)
+      rows[index].setVerdict(Verdict.judge(evidence[index]))
+    }
+  }
+
+  private mutating func measure(_ model: String, threads: Int?) throws {
+    Console.progress("\(model): measuring the memory roof")
+    let roofBefore = ThreadPool(threadCount: threads).measureReadBandwidth()
+    ResidentMemory.resetPeak()
+    let runner: [CellMeasurement]
+    let facts: EngineFacts
+    let before: SystemState
+    do {
+      Console.progress("\(model): loading")
+      let engine = try EngineLoader.load(
+        model, options: EngineOptions(threads: threads, instructionSet: plan.instructionSet))
+      facts = engine.facts
+      before = probe.state()
+      var measuring = Runner(
+        engine: engine, configuration: plan.configuration, recorder: recorder)
+      runner = measuring.run { done, total, what in
+        Console.progress("\(model): \(done)/\(total) \(what)")
+      }
+    }
+    let after = probe.state()
+    let peak = probe.state(measuresClock: false).peakResidentByteCount
+    // The engine is gone: its weights and the roof's block are never resident together.
+    let roof = max(roofBefore, ThreadPool(threadCount: threads).measureReadBandwidth())
+    describeMachine(facts)
+    for cell in runner {
+      var row = cell.row(
+        facts: facts, modelFilename: model, configuration: plan.configuration)
+      row.buildCommit = Version.commit
+      row.cpuInfo = environment?.cpuModel ?? probe.cpuModel()
+      row.peakResidentByteCount = peak
+      row.recordBandwidth(
+        decodeWeightByteCount: facts.decodeWeightByteCount, memoryReadBytesPerSecond: roof)
+      row.recordingOverhead = overhead.share(of: cell)
+      var evidence = VerdictEvidence()
+      evidence.samples = row.sampleNanoseconds.map { Double($0) }
+      evidence.change = SystemChange(from: before, to: after)
+      evidence.recordingOverhead = row.recordingOverhead
+      evidence.error = row.error
+      self.evidence.append(evidence)
+      samples += cell.samples.enumerated().map {
+        SampleRecord(row: row, index: $0.offset, request: $0.element)
+      }
+      rows.append(row)
+    }
+  }
+
+  private let overhead = TraceRecorder.measureOverhead()
+
+  private mutating func describeMachine(_ facts: EngineFacts) {
+    guard environment == nil else { return }
+    environment = probe.environment(
+      toolVersion: Version.text, buildCommit: Version.commit,
+      instructionSet: facts.instructionSet, features: CPUFeatures.detect().featureNames)
+    environment?.before = started
+  }
+
+  private var metadata: [Recording.Metadata] {
+    [
+      .init(key: "tool", value: "afm-bench \(Version.text)"),
+      .init(key: "commit", value: Version.commit),
+      .init(key: "cpu", value: environment?.cpuModel ?? ""),
+      .init(key: "instruction set", value: environment?.instructionSet ?? ""),
+      .init(key: "models", value: plan.models.joined(separator: ", ")),
+    ]
+  }
+
+  /// Writes the bundle and the trace, each file whole or not at all.
+  func writeFiles() throws {
+    guard let recording else { return }
+    if let path = plan.trace {
+      if path.hasSuffix(".perfetto-trace") || path.hasSuffix(".pftrace") {
+        try PerfettoOutput.write(recording, to: path)
+      } else {
+        try write(RecordingFile.encode(recording), to: path)
+      }
+    }
+    guard let bundle = plan.bundle, let environment else { return }
+    let texts = try BundleText.files(rows: rows, samples: samples, environment: environment)
+    for file in texts { try write(Array(file.text.utf8), to: "\(bundle)/\(file.name)") }
+    try write(RecordingFile.encode(recording), to: "\(bundle)/\(BundleText.recordingName)")
+    try PerfettoOutput.write(recording, to: "\(bundle)/\(BundleText.perfettoName)")
+  }
+
+  private func write(_ bytes: [UInt8], to path: String) throws {
+    var file = try OutputFile(creating: path)
+    try file.append(bytes.span.bytes)
+    try file.commit()
+  }
+}
+
+extension RecordingOverhead {
+  /// The share of a cell's time that recording took: its events' cost over its requests' time.
+  fileprivate func share(of cell: CellMeasurement) -> Double? {
+    let nanoseconds = cell.samples.reduce(UInt64(0)) { $0 + ($1.ended - $1.submitted) }
+    guard nanoseconds > 0 else { return nil }
+    return share(ofEvents: cell.eventCount, in: nanoseconds)
+  }
+}
+
+/// The process's resident memory as the system counts it.
+enum ResidentMemory {
+  /// Begins a new peak, so that each model's is its own; does nothing where the system refuses.
+  static func resetPeak() {
+    guard let file = FileHandle(forWritingAtPath: "/proc/self/clear_refs") else { return }
+    try? file.write(contentsOf: Data("5".utf8))
+    try? file.close()
+  }
+}
+
+/// A folder for results.
+enum OutputFolder {
+  static func prepare(_ path: String) throws {
+    do {
+      try FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true)
+    } catch {
+      throw CommandFailure(.environment, "\(path): cannot make the folder")
+    }
+    // A file that is never committed leaves nothing behind.
+    _ = try OutputFile(creating: "\(path)/results.json")
+  }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Engines
+import Files
+import ModelFile
+import TensorCore
+
+struct DumpCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dump",
+    abstract: "Writes a tensor's values: row-major little-endian float32.",
+    discussion: """
+      Example: afm-bench dump model.afmw blk.0.attn_q.weight q.f32
+      """)
+
+  @Argument(help: "The model (.afmw or .gguf).")
+  var file: String
+
+  @Argument(help: "The tensor's name, as inspect lists it.")
+  var tensor: String
+
+  @Argument(help: "The file to write.")
+  var output: String
+
+  func run() throws {
+    let reader = try TensorReader(file, tensor: tensor)
+    var out = try OutputFile(creating: output)
+    // Some rows at a time: about a mebibyte of floats.
+    let columns = reader.shape.columnCount
+    let step = max(1, (1 << 18) / max(columns, 1))
+    var row = 0
+    while row < reader.shape.rowCount && columns > 0 {
+      let rows = row..<min(row + step, reader.shape.rowCount)
+      var values = [Float](repeating: 0, count: rows.count * columns)
+      var span = values.mutableSpan
+      try reader.read(rows, into: &span)
+      try out.append(values.span.bytes)
+      row = rows.upperBound
+    }
+    try out.commit()
+  }
+}
+
+/// One tensor of either kind of model file, as floats.
+struct TensorReader {
+  private enum Source {
+    case loaded(LoadedTensor)
+    case gguf(GGUFModel, Int)
+  }
+
+  let shape: TensorShape
+  private let path: String
+  private let source: Source
+
+  init(_ path: String, tensor: String) throws {
+    self.path = path
+    switch try ModelPath.open(path) {
+    case .container(let file):
+      let loaded = try file.loadTensor(named: tensor)
+      source = .loaded(loaded)
+      shape = loaded.shape
+    case .gguf(let model, _):
+      guard let index = model.tensors.firstIndex(where: { $0.name == tensor }) else {
+        throw InputError(
+          file: path, place: "tensor \(tensor)", reason: "the file has no such tensor")
+      }
+      source = .gguf(model, index)
+      shape = model.tensors[index].shape
+    }
+  }
+
+  func read(_ rows: Range<Int>, into output: inout MutableSpan<Float>) throws {
+    switch source {
+    case .loaded(let tensor):
+      let planes = tensor.planes.rows(
+        rows, columnCount: shape.columnCount, format: tensor.format)
+      tensor.format.dequantize(
+        planes, rowCount: rows.count, columnCount: shape.columnCount, into: &output)
+    case .gguf(let model, let index):
+      do { try model.readRows(rows, ofTensor: index, into: &output) } catch {
+        throw error.inFile(path)
+      }
+    }
+  }
+}

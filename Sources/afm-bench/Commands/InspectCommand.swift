@@ -1,0 +1,129 @@
+import ArgumentParser
+import Engines
+import Foundation
+import ModelFile
+import PackedFormats
+import Tokenization
+
+struct InspectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect",
+    abstract: "Shows a model file's header, tensors and totals without reading the tensors.",
+    discussion: "Example: afm-bench inspect model.afmw")
+
+  @Argument(help: "The file (.afmw or .gguf).")
+  var file: String
+
+  @Flag(help: "Prints one JSON object.")
+  var json = false
+
+  func run() throws {
+    let inspection = Inspection(try ModelPath.open(file), file: file)
+    try Console.report(json ? Console.json(inspection) : inspection.text)
+  }
+}
+
+/// What a model file says of itself.
+struct Inspection: Encodable {
+  var file: String
+  var kind: String
+  var bytes: Int
+  var header: ModelHeader
+  var tokenizer: Tokenizer?
+  var provenance: [String: String]
+  var tensors: [Tensor]
+  var parameters: Int
+  var tensor_bytes: Int
+  var total_bpw: Double
+
+  struct Tokenizer: Encodable {
+    var model: String
+    var pre_tokenizer: String
+    var tokens: Int
+    var merges: Int
+    var has_chat_template: Bool
+  }
+
+  struct Tensor: Encodable {
+    var name: String
+    var shape: [Int]
+    var format: String
+    /// Bytes of its planes, unpacked from the file's compression.
+    var bytes: Int
+    /// Bytes in the file.
+    var stored_bytes: Int
+    var payload_bpw: Double
+    var total_bpw: Double
+  }
+
+  init(_ model: ModelPath, file: String) {
+    self.file = file
+    switch model {
+    case .container(let container):
+      kind = "afmw"
+      bytes = container.byteCount
+      header = container.header
+      provenance = container.provenance
+      tensors = container.tensors.map {
+        Tensor(
+          name: $0.name, shape: $0.shape.dimensions, format: $0.format.name,
+          bytes: $0.byteCount, stored_bytes: $0.storedByteCount,
+          payload_bpw: $0.payloadBitsPerWeight, total_bpw: $0.totalBitsPerWeight)
+      }
+    case .gguf(let source, let byteCount):
+      kind = "gguf"
+      bytes = byteCount
+      header = source.header
+      provenance = source.provenance
+      tensors = source.tensors.map {
+        let bits = Double($0.byteCount) * 8 / Double(max($0.shape.elementCount, 1))
+        return Tensor(
+          name: $0.name, shape: $0.shape.dimensions, format: $0.typeName, bytes: $0.byteCount,
+          stored_bytes: $0.byteCount, payload_bpw: bits, total_bpw: bits)
+      }
+    }
+    tokenizer = model.tokenizer.map {
+      Tokenizer(
+        model: $0.model, pre_tokenizer: $0.preTokenizer, tokens: $0.tokens.count,
+        merges: $0.merges.count, has_chat_template: $0.chatTemplate != nil)
+    }
+    parameters = tensors.reduce(0) { $0 + $1.shape.reduce(1, *) }
+    tensor_bytes = tensors.reduce(0) { $0 + $1.bytes }
+    total_bpw = Double(tensor_bytes) * 8 / Double(max(parameters, 1))
+  }
+
+  /// The same as lines.
+  var text: String {
+    var lines = ["\(file): \(kind), \(bytes) bytes", "name: \(header.name)"]
+    lines.append(
+      "graph: \(header.architecture), \(header.layerCount) layers, hidden \(header.hiddenSize), "
+        + "FFN \(header.feedForwardSize), heads \(header.queryHeadCount)/"
+        + "\(header.keyValueHeadCount) × \(header.headDimension), "
+        + "vocabulary \(header.vocabularySize)\(header.tiedOutput ? " (tied)" : "")")
+    lines.append(
+      "context: \(header.contextLength), RoPE base \(header.ropeBase) "
+        + "(\(header.ropePairing.rawValue)), norm epsilon \(header.normEpsilon)")
+    if let tokenizer {
+      lines.append(
+        "tokenizer: \(tokenizer.model)/\(tokenizer.pre_tokenizer), \(tokenizer.tokens) tokens, "
+          + "\(tokenizer.merges) merges"
+          + (tokenizer.has_chat_template ? ", chat template" : ""))
+    }
+    for (key, value) in provenance.sorted(by: { $0.key < $1.key }) {
+      lines.append("\(key): \(value)")
+    }
+    let names = (tensors.map(\.name.count).max() ?? 0)
+    for tensor in tensors {
+      let shape = tensor.shape.map(String.init).joined(separator: "x")
+      lines.append(
+        tensor.name.padding(toLength: names, withPad: " ", startingAt: 0)
+          + "  \(shape)  \(tensor.format)  \(tensor.bytes) bytes (\(tensor.stored_bytes) stored)  "
+          + String(
+            format: "%.3f bpw payload, %.3f total", tensor.payload_bpw, tensor.total_bpw))
+    }
+    lines.append(
+      "\(tensors.count) tensors, \(parameters) parameters, \(tensor_bytes) bytes, "
+        + String(format: "%.3f bpw", total_bpw))
+    return lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Files
+import Foundation
+import TensorCore
+import TraceCore
+import TraceExport
+
+struct TraceCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "trace",
+    abstract: "Reads recordings: out to profilers, or as a summary.",
+    subcommands: [Export.self, Summary.self])
+
+  struct Export: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "export",
+      abstract: "Writes a recording in a profiler's format.",
+      discussion: """
+        Example: afm-bench trace export run.afmtrace --to perfetto run.perfetto-trace
+                 then open run.perfetto-trace in ui.perfetto.dev
+        """)
+
+    /// The formats there are.
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+      case perfetto
+    }
+
+    @Argument(help: "A recording (.afmtrace).")
+    var input: String
+
+    @Option(name: .customLong("to"), help: "The format.")
+    var format: Format
+
+    @Argument(help: "The file to write.")
+    var output: String
+
+    func run() throws {
+      let recording = try RecordingInput.read(input)
+      switch format {
+      case .perfetto: try PerfettoOutput.write(recording, to: output)
+      }
+    }
+  }
+
+  struct Summary: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "summary",
+      abstract: "The metrics of every request, computed from the recording.",
+      discussion: "Example: afm-bench trace summary run.afmtrace --json")
+
+    @Argument(help: "A recording (.afmtrace).")
+    var input: String
+
+    @Flag(help: "Prints one JSON object.")
+    var json = false
+
+    func run() throws {
+      let summary = TraceSummary(try RecordingInput.read(input))
+      let report = SummaryReport(summary)
+      try Console.report(json ? Console.json(report) : report.text)
+    }
+  }
+}
+
+/// Recordings from disk.
+enum RecordingInput {
+  static func read(_ path: String) throws -> Recording {
+    let bytes = try WholeFile.read(path)
+    do throws(InputError) { return try RecordingFile.decode(bytes.span) } catch {
+      throw error.inFile(path)
+    }
+  }
+}
+
+/// Perfetto traces to disk, whole or not at all.
+enum PerfettoOutput {
+  static func write(_ recording: Recording, to path: String) throws {
+    var file = try OutputFile(creating: path)
+    try PerfettoExport(recording).write { (chunk: [UInt8]) throws(FileError) in
+      try file.append(chunk.span.bytes)
+    }
+    try file.commit()
+  }
+}

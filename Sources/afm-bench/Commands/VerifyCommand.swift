@@ -1,0 +1,43 @@
+import ArgumentParser
+import Engines
+import Foundation
+import ModelFile
+import TensorCore
+
+struct VerifyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "Checks every checksum and every value of an .afmw file.",
+    discussion: """
+      Exit code 3 names the tensor, the frame and the byte offset of the first fault.
+
+      Example: afm-bench verify model.afmw
+      """)
+
+  @Argument(help: "The file (.afmw).")
+  var file: String
+
+  @Flag(help: "Prints one JSON object.")
+  var json = false
+
+  struct Result: Encodable {
+    var file: String
+    var bytes: Int
+    var tensors: Int
+    var ok: Bool
+  }
+
+  func run() throws {
+    let container = try AFMWFile(opening: file)
+    try container.verify(threads: ProcessInfo.processInfo.activeProcessorCount) { done, total in
+      Console.progress("\(100 * done / max(total, 1)) %")
+    }
+    Console.progress("")
+    let result = Result(
+      file: file, bytes: container.byteCount, tensors: container.tensors.count, ok: true)
+    try Console.report(
+      json
+        ? Console.json(result)
+        : "\(file): whole; \(result.tensors) tensors, \(result.bytes) bytes")
+  }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import EngineInterface
+import Engines
+
+/// The options of every command that runs a model.
+struct ModelOptions: ParsableArguments {
+  @Option(help: "The model: .afmw, or .gguf (then run in float32).")
+  var model: String
+
+  @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
+  var threads: Int?
+
+  @Option(help: "Forces an instruction set: portable, avx2 or avx512vnni. AFM_ISA does the same.")
+  var isa: String?
+
+  @Option(
+    name: [.customLong("ctk", withSingleDash: true), .customLong("cache-type-k")],
+    help: "How the cache stores keys: f32, f16 or s8.")
+  var keyElement = "f32"
+
+  @Option(
+    name: [.customLong("ctv", withSingleDash: true), .customLong("cache-type-v")],
+    help: "How the cache stores values: f32, f16 or s8.")
+  var valueElement = "f32"
+
+  func validate() throws {
+    if let threads, threads < 1 { throw ValidationError("-t must be at least 1.") }
+  }
+
+  func openEngine() throws -> any Engine {
+    try EngineLoader.load(
+      model, options: EngineOptions(threads: threads, instructionSet: isa))
+  }
+
+  /// A session that holds `positions`, or as many as the model was trained for.
+  func session(of engine: any Engine, positions: Int? = nil) throws -> any Session {
+    let trained = engine.facts.trainedContextLength
+    return try engine.makeSession(
+      SessionOptions(
+        contextLimit: min(positions ?? trained, trained), keyElement: keyElement,
+        valueElement: valueElement))
+  }
+}

@@ -1,0 +1,149 @@
+import ArgumentParser
+import BenchCore
+import Foundation
+import TensorCore
+import Tiers
+
+/// The command line of `run`, understood.
+struct RunPlan {
+  var models: [String]
+  var threadCounts: [Int?]
+  var instructionSet: String?
+  var configuration: RunnerConfiguration
+  var bundle: String?
+  var trace: String?
+
+  init(_ command: RunCommand) throws {
+    models = command.models.isEmpty ? try Self.defaultModels() : command.models
+    instructionSet = command.isa
+    bundle = command.bundle
+    trace = command.trace
+    do throws(RunPlanError) {
+      threadCounts =
+        try command.threads.map { text throws(RunPlanError) in
+          try NumberList.parse(text, option: "-t", minimum: 1)
+        } ?? [nil]
+      configuration = try Self.configuration(command.tests)
+    } catch {
+      throw CommandFailure(.usage, error.description)
+    }
+    configuration.repetitions = command.repetitions
+    configuration.batchTokens = command.batchTokens
+    configuration.keyElements = try Self.elements(command.keyElements, option: "-ctk")
+    configuration.valueElements = try Self.elements(command.valueElements, option: "-ctv")
+    if !command.tests.promptFile.isEmpty {
+      configuration.conversation.prompts = try command.tests.promptFile.map(Self.prompt)
+      configuration.conversation.instructions = command.tests.instructions
+    } else if let instructions = command.tests.instructions {
+      configuration.conversation.instructions = instructions
+    }
+  }
+
+  /// What tools/bench packs, in the order of their names.
+  private static func defaultModels() throws -> [String] {
+    let folder = ".cache/models"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let models = names.filter { $0.hasSuffix(".afmw") }.sorted().map { "\(folder)/\($0)" }
+    guard !models.isEmpty else {
+      throw CommandFailure(
+        .usage, "no model is given, and \(folder) has none: tools/bench packs the default set")
+    }
+    return models
+  }
+
+  private static func configuration(
+    _ options: TestOptions
+  ) throws(RunPlanError) -> RunnerConfiguration {
+    let prompts = try list(options.promptTokens, option: "-p")
+    let generations = try list(options.generatedTokens, option: "-n")
+    var pairs: [(prompt: Int, generated: Int)] = []
+    for pair in options.pairs { pairs.append(try NumberList.parsePair(pair, option: "-pg")) }
+    let depths = try NumberList.parse(options.depths, option: "-d")
+    let isDefault = options.promptTokens == nil && options.generatedTokens == nil && pairs.isEmpty
+      && options.promptFile.isEmpty
+    let fixed = MeasuredTest.all(
+      prompts: isDefault ? [512] : prompts, generations: isDefault ? [128] : generations,
+      pairs: pairs, depths: depths)
+    var tests = fixed.map(RunnerConfiguration.Test.fixed)
+    if isDefault || !options.promptFile.isEmpty {
+      guard options.maxTokens >= 1 else {
+        throw RunPlanError(
+          option: "--max-tokens", text: "\(options.maxTokens)", reason: "it must be at least 1")
+      }
+      tests.append(.chat(maximumResponseTokens: options.maxTokens))
+    }
+    guard !tests.isEmpty else {
+      throw RunPlanError(option: "-p", text: "0", reason: "there is nothing to measure")
+    }
+    let tiers = try names(options.tiers, option: "--tier", known: Tier.self)
+    let levels =
+      try options.reasoning.map { text throws(RunPlanError) in
+        try names(text, option: "--reasoning", known: ReasoningLevel.self)
+      }
+    var configuration = RunnerConfiguration(
+      tests: tests, tiers: tiers, reasoningLevels: levels ?? ReasoningLevel.allCases)
+    if levels == nil { configuration.fixedReasoningLevels = [.none] }
+    guard !configuration.isEmpty else {
+      throw RunPlanError(
+        option: "--reasoning", text: options.reasoning ?? "",
+        reason: "none of these tiers offers that level")
+    }
+    configuration.reasoningBudgets = try budgets(options.reasoningBudget)
+    configuration.seed = options.seed
+    return configuration
+  }
+
+  private static func list(_ text: String?, option: String) throws(RunPlanError) -> [Int] {
+    guard let text else { return [] }
+    return try NumberList.parse(text, option: option)
+  }
+
+  private static func names<Name: RawRepresentable & CaseIterable & Hashable>(
+    _ text: String, option: String, known: Name.Type
+  ) throws(RunPlanError) -> [Name] where Name.RawValue == String {
+    var values: [Name] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let value = Name(rawValue: String(part)) else {
+        let all = Name.allCases.map(\.rawValue).joined(separator: ", ")
+        throw RunPlanError(option: option, text: String(part), reason: "known: \(all)")
+      }
+      if !values.contains(value) { values.append(value) }
+    }
+    return values
+  }
+
+  private static func budgets(_ text: String?) throws(RunPlanError) -> [ReasoningLevel: Int] {
+    var budgets: [ReasoningLevel: Int] = [:]
+    for part in (text ?? "").split(separator: ",") {
+      let pair = part.split(separator: "=", maxSplits: 1)
+      guard pair.count == 2, let level = ReasoningLevel(rawValue: String(pair[0])),
+        level != .none, let count = Int(pair[1]), count >= 1
+      else {
+        throw RunPlanError(
+          option: "--reasoning-budget", text: String(part), reason: "level=tokens is needed")
+      }
+      budgets[level] = count
+    }
+    return budgets
+  }
+
+  private static func elements(_ text: String, option: String) throws -> [String] {
+    let known = ["f32", "f16", "s8"]
+    return try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+      let name = ["q8_0", "int8"].contains(part) ? "s8" : String(part)
+      guard known.contains(name) else {
+        throw CommandFailure(
+          .usage, "\(option) '\(part)': known: \(known.joined(separator: ", "))")
+      }
+      return name
+    }
+  }
+
+  private static func prompt(_ path: String) throws -> String {
+    let text = String(decoding: try WholeFile.read(path), as: UTF8.self)
+    guard text.contains(where: { !$0.isWhitespace }) else {
+      throw InputError(file: path, reason: "the prompt is empty")
+    }
+    return text
+  }
+}

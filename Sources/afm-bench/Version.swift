@@ -1,0 +1,9 @@
+import Foundation
+
+/// What this build calls itself in results.
+enum Version {
+  static let text = "0.1.0"
+
+  /// The commit it was built from, as far as the caller says: `tools/bench` sets it.
+  static let commit = ProcessInfo.processInfo.environment["AFM_BUILD_COMMIT"] ?? "unknown"
+}

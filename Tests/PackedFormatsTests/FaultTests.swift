@@ -1,0 +1,106 @@
+import PackedFormats
+import Testing
+
+@Suite struct FaultTests {
+  @Test(
+    arguments: WeightFormat.allCases, [Float.nan, .infinity, -.infinity, .signalingNaN])
+  func refusesWeightsThatAreNotFinite(format: WeightFormat, weight: Float) {
+    var weights = [Float](repeating: 0.5, count: 4 * 37)
+    weights[2 * 37 + 33] = weight
+    #expect(throws: PackedFormatError(.nonFiniteWeight, row: 2, column: 33)) {
+      try PackedTensor(weights, format: format, rowCount: 4, columnCount: 37)
+    }
+    #expect(throws: PackedFormatError(.nonFiniteWeight, row: 2, column: 33)) {
+      try PackedTensor(weights, format: format, rowCount: 4, columnCount: 37, step: 2)
+    }
+  }
+
+  @Test(arguments: [
+    (WeightFormat.f16, Float(65520), 70), (.f16, -70000, 70), (.u4g32, -65505, 64),
+    (.u4g32, 1e7, 64), (.u4g32, 3e38, 64), (.u2g64, 1e7, 64), (.u2g64, 3e38, 64),
+  ])
+  func refusesWeightsBeyondTheFormat(format: WeightFormat, weight: Float, column: Int) {
+    var weights = [Float](repeating: 0.5, count: 2 * 75)
+    weights[75 + 70] = weight
+    #expect(throws: PackedFormatError(.outOfRange, row: 1, column: column)) {
+      try PackedTensor(weights, format: format, rowCount: 2, columnCount: 75)
+    }
+  }
+
+  private func expectFault(
+    _ tensor: PackedTensor, _ error: PackedFormatError,
+    _ location: SourceLocation = #_sourceLocation
+  ) {
+    #expect(throws: error, sourceLocation: location) { try tensor.validate(firstRow: 10) }
+  }
+
+  @Test func findsFaultsInCodes() {
+    var bytes = PackedTensor(zero: .s8c, rowCount: 3, columnCount: 5)
+    bytes.codes[1 * 5 + 2] = 0x80
+    expectFault(bytes, .init(.forbiddenCode, plane: .codes, row: 11, column: 2))
+
+    var nibbles = PackedTensor(zero: .u4g32, rowCount: 3, columnCount: 5)
+    nibbles.codes[2 * 3 + 2] = 0x10
+    expectFault(nibbles, .init(.nonzeroPadding, plane: .codes, row: 12, column: 5))
+
+    for format in [WeightFormat.u2c, .u2g64] {
+      for columnCount in 5...7 {
+        var pairs = PackedTensor(zero: format, rowCount: 2, columnCount: columnCount)
+        pairs.codes[3] = 0x40
+        let fault = PackedFormatError(
+          .nonzeroPadding, plane: .codes, row: 11, column: columnCount)
+        expectFault(pairs, fault)
+      }
+    }
+
+    var halves = PackedTensor(zero: .f16, rowCount: 2, columnCount: 3)
+    halves.codes[7] = 0x7C
+    expectFault(halves, .init(.nonFiniteWeight, plane: .codes, row: 11, column: 0))
+
+    var floats = PackedTensor(zero: .f32, rowCount: 2, columnCount: 3)
+    floats.codes[18] = 0xC0
+    floats.codes[19] = 0x7F
+    expectFault(floats, .init(.nonFiniteWeight, plane: .codes, row: 11, column: 1))
+  }
+
+  @Test func findsFaultsInScales() {
+    for format in [WeightFormat.s8c, .u2c] {
+      var tensor = PackedTensor(zero: format, rowCount: 3, columnCount: 5)
+      tensor.scales[6...7] = [0x80, 0x7F]
+      expectFault(tensor, .init(.nonFiniteScale, plane: .scales, row: 11))
+      tensor.scales[6...7] = [0x00, 0x80]
+      expectFault(tensor, .init(.negativeScale, plane: .scales, row: 11))
+    }
+    for format in [WeightFormat.u4g32, .u2g64] {
+      // Three groups a row.
+      let groupSize = format == .u4g32 ? 32 : 64
+      var tensor = PackedTensor(zero: format, rowCount: 3, columnCount: 2 * groupSize + 1)
+      let fault = { (reason: PackedFormatError.Reason, plane: Plane) in
+        PackedFormatError(reason, plane: plane, row: 11, column: 2 * groupSize)
+      }
+      tensor.scales[11] = 0x7C
+      expectFault(tensor, fault(.nonFiniteScale, .scales))
+      tensor.scales[11] = 0x80
+      expectFault(tensor, fault(.negativeScale, .scales))
+      tensor.scales[11] = 0
+      if format == .u4g32 {
+        tensor.minimums[11] = 0xFE
+        expectFault(tensor, fault(.nonFiniteMinimum, .minimums))
+      }
+    }
+  }
+
+  @Test func findsPlanesOfTheWrongByteCount() {
+    var tensor = PackedTensor(zero: .u4g32, rowCount: 2, columnCount: 33)
+    tensor.minimums.removeLast()
+    expectFault(
+      tensor, .init(.planeByteCount(found: 7, expected: 8), plane: .minimums))
+    tensor.codes.append(0)
+    expectFault(tensor, .init(.planeByteCount(found: 35, expected: 34), plane: .codes))
+  }
+
+  @Test func describesItselfInOneLine() {
+    let error = PackedFormatError(.nonFiniteScale, plane: .scales, row: 3, column: 64)
+    #expect(error.description == "plane scales, row 3, column 64: a scale is NaN or infinite")
+  }
+}

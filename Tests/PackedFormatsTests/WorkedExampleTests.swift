@@ -1,0 +1,56 @@
+import PackedFormats
+import Testing
+
+/// The examples in bytes of the pages in PackedFormats.docc.
+@Suite struct WorkedExampleTests {
+  private func check(
+    _ weights: [Float], _ format: WeightFormat, codes: [UInt8], scales: [UInt8] = [],
+    minimums: [UInt8] = [], values: [Float]
+  ) throws {
+    let tensor = try PackedTensor(
+      weights, format: format, rowCount: 1, columnCount: weights.count)
+    #expect(tensor.codes == codes)
+    #expect(tensor.scales == scales)
+    #expect(tensor.minimums == minimums)
+    #expect(tensor.dequantized() == values)
+    try tensor.validate()
+  }
+
+  @Test func floats() throws {
+    try check(
+      [1, -0.5], .f32, codes: [0x00, 0x00, 0x80, 0x3F, 0x00, 0x00, 0x00, 0xBF], values: [1, -0.5])
+    try check(
+      [1, -2, 65504, 0x1p-24], .f16, codes: [0x00, 0x3C, 0x00, 0xC0, 0xFF, 0x7B, 0x01, 0x00],
+      values: [1, -2, 65504, 0x1p-24])
+  }
+
+  @Test func signedBytes() throws {
+    try check(
+      [1, -127, 63.5, 0.5], .s8c, codes: [0x01, 0x81, 0x40, 0x00],
+      scales: [0x00, 0x00, 0x80, 0x3F], values: [1, -127, 64, 0])
+  }
+
+  @Test func affineNibbles() throws {
+    try check(
+      [-1, 0, 0.5, 2.75, -0.25], .u4g32, codes: [0x40, 0xF6, 0x03], scales: [0x00, 0x34],
+      minimums: [0x00, 0xBC], values: [-1, 0, 0.5, 2.75, -0.25])
+  }
+
+  @Test func bitPairs() throws {
+    try check(
+      [3, -1, 1, -3, 1], .u2c, codes: [0x27, 0x02], scales: [0x00, 0x00, 0x00, 0x40],
+      values: [3, -1, 1, -3, 1])
+    try check(
+      [3, -1, 1, -3, 1], .u2g64, codes: [0x27, 0x02], scales: [0x00, 0x40],
+      values: [3, -1, 1, -3, 1])
+  }
+
+  @Test(arguments: [
+    (WeightFormat.f32, 32.0), (.f16, 16), (.s8c, 8.0 + 32.0 / 576), (.u4g32, 5),
+    (.u2c, 2.0 + 32.0 / 576), (.u2g64, 2.25),
+  ])
+  func bitsPerWeight(format: WeightFormat, total: Double) {
+    #expect(format.payloadBitsPerWeight == Double(format.codeBitCount))
+    #expect(abs(format.totalBitsPerWeight(rows: 3, columns: 576) - total) < 1e-12)
+  }
+}

@@ -1,0 +1,223 @@
+import Testing
+import TraceCore
+import TraceExport
+
+/// Perfetto's trace processor as the oracle: what it reads back is what was recorded.
+@Suite(.enabled(if: TraceProcessor.isAvailable, TraceProcessor.missing))
+struct PerfettoExportTests {
+  private struct Slice: Codable, Hashable {
+    var tid: Int64
+    var ts: UInt64
+    var dur: UInt64
+    var depth: Int
+    var name: String
+    var parent: String?
+  }
+
+  private struct CounterRow: Codable, Hashable {
+    var name: String
+    var unit: String
+    var ts: UInt64
+    var value: Double
+  }
+
+  private let recording = SyntheticRecording.recording
+  private var trace: [UInt8] { PerfettoExport(recording).bytes() }
+
+  /// The slices of a recording by a plain walk, instants being slices without duration.
+  private func expectedSlices() -> Set<Slice> {
+    var slices: Set<Slice> = []
+    for track in recording.tracks {
+      var open: [(name: String, begin: UInt64)] = []
+      for event in track.events {
+        switch event.kind {
+        case .begin:
+          let kernel = event.value(of: .kernel).flatMap(recording.string)
+          open.append((kernel ?? event.name?.label ?? "", event.timestamp))
+        case .instant:
+          slices.insert(
+            Slice(
+              tid: Int64(track.threadID), ts: event.timestamp, dur: 0, depth: open.count,
+              name: event.name?.label ?? "", parent: open.last?.name))
+        case .end:
+          let (name, begin) = open.removeLast()
+          slices.insert(
+            Slice(
+              tid: Int64(track.threadID), ts: begin, dur: event.timestamp - begin,
+              depth: open.count, name: name, parent: open.last?.name))
+        case .counter: break
+        }
+      }
+    }
+    return slices
+  }
+
+  @Test func importsWithoutErrors() throws {
+    struct Fault: Codable, Equatable {
+      var name: String
+      var value: Int64
+    }
+    let faults: [Fault] = try TraceProcessor.rows(
+      of: "select name, value from stats where severity in ('error', 'data_loss') and value > 0",
+      over: trace)
+    #expect(faults == [])
+  }
+
+  @Test func everySliceIsNamedNestedAndExactToTheNanosecond() throws {
+    let slices: [Slice] = try TraceProcessor.rows(
+      of: """
+        select thread.tid, s.ts, s.dur, s.depth, s.name, parent.name as parent
+        from slice s join thread_track on s.track_id = thread_track.id join thread using (utid)
+        left join slice parent on s.parent_id = parent.id
+        """, over: trace)
+    let expected = expectedSlices()
+    #expect(slices.count == expected.count && expected.count > 100)
+    #expect(Set(slices) == expected)
+  }
+
+  @Test func countersKeepValuesAndUnits() throws {
+    let rows: [CounterRow] = try TraceProcessor.rows(
+      of: """
+        select track.name, track.unit, c.ts, c.value
+        from counter c join counter_track track on c.track_id = track.id
+        """, over: trace)
+    var expected: Set<CounterRow> = []
+    for event in recording.tracks.flatMap(\.events) {
+      guard let counter = event.counter else { continue }
+      expected.insert(
+        CounterRow(
+          name: counter.label, unit: counter.unit == .bytes ? "bytes" : counter.unit.rawValue,
+          ts: event.timestamp, value: Double(event.counterValue)))
+    }
+    #expect(rows.count == expected.count && expected.count > 10)
+    #expect(Set(rows) == expected)
+  }
+
+  @Test func argumentsAndFactsBecomeAnnotations() throws {
+    struct Row: Codable, Equatable {
+      var tier: String
+      var model: String
+      var limit: Int64
+      var category: String
+    }
+    let sessions: [Row] = try TraceProcessor.rows(
+      of: """
+        select extract_arg(arg_set_id, 'debug.tier') as tier,
+          extract_arg(arg_set_id, 'debug.model') as model,
+          extract_arg(arg_set_id, 'debug.contextLimit') as 'limit', category
+        from slice where name = 'session' order by ts
+        """, over: trace)
+    #expect(
+      sessions == [
+        Row(tier: "on-device", model: "smollm2", limit: 4096, category: "request"),
+        Row(tier: "private-cloud", model: "smollm2", limit: 32_768, category: "request"),
+      ])
+
+    struct Facts: Codable, Equatable {
+      var tool: String
+      var isa: String
+      var dropped: Int64
+      var process: String
+      var pid: Int64
+    }
+    let facts: [Facts] = try TraceProcessor.rows(
+      of: """
+        select extract_arg(s.arg_set_id, 'debug.tool') as tool,
+          extract_arg(s.arg_set_id, 'debug.isa') as isa,
+          extract_arg(s.arg_set_id, 'debug.dropped_events') as dropped,
+          process.name as process, pid
+        from slice s join process_track on s.track_id = process_track.id join process using (upid)
+        where s.name = 'recording'
+        """, over: trace)
+    #expect(
+      facts == [
+        Facts(tool: "test", isa: "avx2 “é”", dropped: 3, process: "afm-bench", pid: 4242)
+      ])
+  }
+
+  @Test func threadsAndClocksAreDescribed() throws {
+    struct Thread: Codable, Equatable {
+      var tid: Int64
+      var name: String
+    }
+    let threads: [Thread] = try TraceProcessor.rows(
+      of: "select tid, name from thread where name in ('session', 'worker 1') order by tid",
+      over: trace)
+    #expect(
+      threads == [Thread(tid: 4242, name: "session"), Thread(tid: 4243, name: "worker 1")])
+
+    struct Clock: Codable, Equatable {
+      var name: String
+      var value: UInt64
+    }
+    let clocks: [Clock] = try TraceProcessor.rows(
+      of: """
+        select clock_name as name, clock_value as value from clock_snapshot
+        order by clock_value
+        """, over: trace)
+    let ends = [recording.start, recording.end]
+    let expected =
+      ends.map { Clock(name: "MONOTONIC", value: $0.monotonicNanoseconds) }
+      + ends.map { Clock(name: "BOOTTIME", value: $0.boottimeNanoseconds) }
+      + ends.map { Clock(name: "REALTIME", value: $0.realtimeNanoseconds) }
+    #expect(clocks.count == 6 && clocks.allSatisfy(expected.contains))
+  }
+
+  @Test func figuresBySQLEqualTheSummary() throws {
+    struct Row: Codable, Equatable {
+      var request: Int64
+      var ttft: UInt64
+      var ttfo: UInt64
+      var endToEnd: UInt64
+      var tokens: Int
+    }
+    let rows: [Row] = try TraceProcessor.rows(
+      of: """
+        select extract_arg(r.arg_set_id, 'debug.request') as request,
+          (select min(t.ts + t.dur) from descendant_slice(r.id) t where t.name = 'token') - r.ts
+            as ttft,
+          (select min(t.ts + t.dur) from descendant_slice(r.id) t join slice p
+            on t.parent_id = p.id where t.name = 'token' and p.name = 'response') - r.ts as ttfo,
+          r.dur as endToEnd,
+          (select count(*) from descendant_slice(r.id) t where t.name = 'token') as tokens
+        from slice r where r.name = 'request' order by r.ts
+        """, over: trace)
+    let expected = try TraceSummary(recording).requests.map { summary in
+      Row(
+        request: try #require(summary.request), ttft: try #require(summary.ttftNanoseconds),
+        ttfo: try #require(summary.ttfoNanoseconds), endToEnd: summary.endToEndNanoseconds,
+        tokens: summary.outputTokens)
+    }
+    #expect(rows == expected && rows.count == 3)
+  }
+}
+
+@Suite struct PerfettoExportShapeTests {
+  @Test func chunksAreTheWholeInPieces() {
+    let export = PerfettoExport(Self.long)
+    var chunks: [[UInt8]] = []
+    export.write { chunks.append($0) }
+    #expect(chunks.count > 3)
+    #expect(Array(chunks.joined()) == export.bytes())
+  }
+
+  @Test func whatTheSinkThrowsEndsTheExport() {
+    struct DiskFull: Error {}
+    var calls = 0
+    #expect(throws: DiskFull.self) {
+      try PerfettoExport(Self.long).write { _ throws(DiskFull) in
+        calls += 1
+        throw DiskFull()
+      }
+    }
+    #expect(calls == 1)
+  }
+
+  private static var long: Recording {
+    var track = TrackBuilder()
+    for index in 0..<20_000 { track.counter(.tokens, at: UInt64(index), Int64(index)) }
+    var recording = SyntheticRecording.recording
+    recording.tracks = [.init(name: "", threadID: 1, droppedEvents: 0, events: track.events)]
+    return recording
+  }
+}

