@@ -23,7 +23,8 @@ extension SelfTest {
   ) {
     // Digests of the vector levels; kernels of one operation and weight format compute the same.
     var digests: [String: UInt64] = [:]
-    let seeds: [UInt64] = isQuick ? [1] : [1, 2, 3, 4, 5]
+    // Seed 2 has no tie between two f16 values: Bochs 2.7 rounds those up where CPUs round to even.
+    let seeds: [UInt64] = isQuick ? [2] : [1, 2, 3, 4, 5]
     for entry in list where isRunnable(entry) {
       var failure: String?
       for seed in seeds where failure == nil {

@@ -18,10 +18,10 @@ import Testing
     if: isInstalled || isRequired, "OpenBLAS (libopenblas0) is not installed")
 
   /// The whole range in one part.
-  static let alone: RangeRunner = { count, body in body(0..<count) }
+  static func alone(_ count: Int, _ body: (Range<Int>) -> Void) { body(0..<count) }
 
   /// Three parts, as three threads would get them.
-  static let inThree: RangeRunner = { count, body in
+  static func inThree(_ count: Int, _ body: (Range<Int>) -> Void) {
     for part in 0..<3 where part * count / 3 < (part + 1) * count / 3 {
       body(part * count / 3..<(part + 1) * count / 3)
     }

@@ -73,13 +73,14 @@ enum PortableFloats: FloatLanes {
   private static func widen(_ words: SIMD16<UInt32>) -> Lanes {
     let magnitude = words & 0x7FFF
     let rebased = unsafe unsafeBitCast(magnitude &<< 13, to: Lanes.self) * 0x1p112
-    // A comparison of floats: that of unsigned lanes is ten times slower at this level.
-    let special = SIMD16<Int32>.zero.replacing(with: 0x7F80_0000, where: rebased .>= 65536)
+    // Bit 15 of the sum is set from 0x7C00 on, infinities and NaN; 2^31 − 2^23 are f32's exponent
+    // bits. No comparison: those of unsigned lanes are slow at this level.
+    let top = (magnitude &+ 0x0400) & 0x8000
+    let special = (top &<< 16) &- (top &<< 8)
     let sign = (words & 0x8000) &<< 16
     // Float and UInt32 lanes have the same size.
     return unsafe unsafeBitCast(
-      unsafeBitCast(rebased, to: SIMD16<UInt32>.self)
-        | unsafeBitCast(special, to: SIMD16<UInt32>.self) | sign, to: Lanes.self)
+      unsafeBitCast(rebased, to: SIMD16<UInt32>.self) | special | sign, to: Lanes.self)
   }
 
   @inline(__always)
