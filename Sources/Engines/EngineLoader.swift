@@ -91,7 +91,8 @@ package enum ModelPath {
     let file = try InputFile(opening: path)
     var bytes = [UInt8](repeating: 0, count: min(4, file.byteCount))
     var span = bytes.mutableSpan
-    var raw = span.mutableBytes
+    // Any bytes are valid elements.
+    var raw = unsafe span.mutableBytes
     try file.read(at: 0, into: &raw)
     return (bytes, file.byteCount)
   }

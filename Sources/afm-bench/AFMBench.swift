@@ -20,7 +20,7 @@ struct AFMBench: ParsableCommand {
 
   static func main() {
     // A reader that closes our pipe ends us quietly through a write error, not by a signal.
-    _ = unsafe signal(SIGPIPE, SIG_IGN)
+    _ = signal(SIGPIPE, SIG_IGN)
     do {
       var command = try parseAsRoot()
       try command.run()

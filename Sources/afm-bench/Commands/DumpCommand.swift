@@ -33,7 +33,8 @@ struct DumpCommand: ParsableCommand {
       var values = [Float](repeating: 0, count: rows.count * columns)
       var span = values.mutableSpan
       try reader.read(rows, into: &span)
-      try out.append(values.span.bytes)
+      // Floats have no padding to read.
+      try out.append(unsafe values.span.bytes)
       row = rows.upperBound
     }
     try out.commit()

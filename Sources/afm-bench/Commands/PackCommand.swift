@@ -61,12 +61,12 @@ struct PackCommand: ParsableCommand {
       threads: threads ?? ProcessInfo.processInfo.activeProcessorCount)
     let started = ContinuousClock.now
     let report: PackReport
-    do {
+    do throws(PackError) {
       report = try packer.pack(model, to: output) { progress in
         let percent = 100 * progress.doneElementCount / max(progress.totalElementCount, 1)
         Console.progress("\(percent) %  \(progress.tensor)")
       }
-    } catch let error as PackError {
+    } catch {
       switch error {
       case .input(let fault): throw fault.inFile(input)
       case .output(let fault): throw fault

@@ -77,7 +77,8 @@ enum PerfettoOutput {
   static func write(_ recording: Recording, to path: String) throws {
     var file = try OutputFile(creating: path)
     try PerfettoExport(recording).write { (chunk: [UInt8]) throws(FileError) in
-      try file.append(chunk.span.bytes)
+      // Bytes have no padding to read.
+      try file.append(unsafe chunk.span.bytes)
     }
     try file.commit()
   }
