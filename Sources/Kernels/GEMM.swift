@@ -62,8 +62,13 @@ import CKernels
 @inline(__always)
 private func run<Tokens: TokenTile>(
   _: Tokens.Type, _ panel: UnsafeRawPointer, _ activations: UnsafeRawPointer, stride: Int,
-  stepCount: Int
+  stepCount: Int,
+  recomputingAddresses: Bool = false
 ) -> Tokens {
+  // Twelve addresses kept from step to step would not fit the registers of a loop that also has
+  // groups to count; additions are cheaper than the stack.
+  let recomputes = recomputingAddresses && Tokens.tokenCount > 6
+  @inline(__always) func place() -> Int { recomputes ? ck_unknown(stride) : stride }
   var tokens = Tokens.zero
   var codes = unsafe panel
   var x = unsafe activations
@@ -72,14 +77,15 @@ private func run<Tokens: TokenTile>(
   var step = 0
   while step < stepCount {
     // Loads stay in their step: moved up, they take the registers of the accumulators.
-    unsafe tokens.dot(codes.loadUnaligned(as: Codes.self), x, stride: stride)
+    unsafe tokens.dot(codes.loadUnaligned(as: Codes.self), x, stride: place())
     ck_memory_order()
-    unsafe tokens.dot((codes + stepBytes).loadUnaligned(as: Codes.self), x + 4, stride: stride)
-    ck_memory_order()
-    unsafe tokens.dot((codes + 2 &* stepBytes).loadUnaligned(as: Codes.self), x + 8, stride: stride)
+    unsafe tokens.dot((codes + stepBytes).loadUnaligned(as: Codes.self), x + 4, stride: place())
     ck_memory_order()
     unsafe tokens.dot(
-      (codes + 3 &* stepBytes).loadUnaligned(as: Codes.self), x + 12, stride: stride)
+      (codes + 2 &* stepBytes).loadUnaligned(as: Codes.self), x + 8, stride: place())
+    ck_memory_order()
+    unsafe tokens.dot(
+      (codes + 3 &* stepBytes).loadUnaligned(as: Codes.self), x + 12, stride: place())
     ck_memory_order()
     unsafe codes += 4 &* stepBytes
     unsafe x += 16
@@ -222,7 +228,8 @@ private func multiplyPerGroup<Codes: PackedCodes, Scales: GroupScales, Tokens: T
   var group = 0
   while group < groupCount {
     let tokens = unsafe run(
-      Tokens.self, codes, x, stride: a.activationStride, stepCount: groupSteps)
+      Tokens.self, codes, x, stride: a.activationStride, stepCount: groupSteps,
+      recomputingAddresses: true)
     let sumsBegin = unsafe a.groupSums + (token &* a.groupSumStride &+ group &* sumsPerGroup)
     // A panel's missing tile takes the scales of the last one, like its codes.
     let first = unsafe Scales.load(

@@ -32,6 +32,13 @@ typedef float ck_f32 __attribute__((aligned(1), may_alias));
 /// a call. Vectors in registers are not touched. Costs no instruction.
 static inline void ck_memory_order(void) { __asm__ volatile("" ::: "memory"); }
 
+/// The same number, of which the optimizer knows nothing: what is computed from it is computed
+/// again instead of being kept. Costs no instruction.
+static inline long ck_unknown(long value) {
+  __asm__("" : "+r"(value));
+  return value;
+}
+
 /// Asks for the cache line at p. A hint only: any address is allowed.
 static inline void ck_prefetch(const void *_Nonnull p) { __builtin_prefetch(p, 0, 3); }
 
