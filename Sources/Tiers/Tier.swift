@@ -54,13 +54,13 @@ package enum ReasoningLevel: String, CaseIterable, Hashable, Sendable {
   case none, light, moderate, deep
 
   /// The most tokens that a request generates in its reasoning segment. Apple publishes no budgets:
-  /// these are our choice, each four times the one before, and a run may set its own.
+  /// these are our choice, about three times the one before, and a run may set its own.
   package var tokenBudget: Int {
     switch self {
     case .none: 0
     case .light: 64
-    case .moderate: 256
-    case .deep: 1_024
+    case .moderate: 192
+    case .deep: 512
     }
   }
 }
