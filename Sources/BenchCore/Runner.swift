@@ -21,8 +21,12 @@ package struct Runner {
   /// Layers are recorded for the first tokens of a cell's first repetition: they repeat themselves,
   /// and a trace of every one would be a hundred times as large.
   static let detailTokens = 8
-  /// Events of one token with all its layers, for a hundred layers.
-  static let detailEventsPerToken = 640
+
+  /// Events of the layers of a request's first tokens, and of its prefill in a few batches: three
+  /// spans a layer, two around them.
+  static func detailEventCount(layerCount: Int) -> Int {
+    (detailTokens + 8) * (6 * layerCount + 4)
+  }
 
   /// A runner that records on one track a tier.
   package init(engine: any Engine, configuration: RunnerConfiguration, recorder: TraceRecorder) {
@@ -31,7 +35,10 @@ package struct Runner {
     self.recorder = recorder
     writers = Dictionary(
       uniqueKeysWithValues: Set(configuration.tiers).sorted { $0.rawValue < $1.rawValue }.map {
-        ($0, recorder.makeWriter(trackName: "\($0.displayName): \(engine.facts.modelType)"))
+        let capacity = configuration.expectedEventCount(
+          tier: $0, layerCount: engine.facts.layerCount)
+        let name = "\($0.displayName): \(engine.facts.modelType)"
+        return ($0, recorder.makeWriter(trackName: name, eventCapacity: capacity))
       })
   }
 

@@ -122,10 +122,10 @@ extension RunnerConfiguration {
     return reasoningLevels
   }
 
-  /// An upper estimate of the events that one engine's run records on a track.
-  package var expectedEventCount: Int {
+  /// An upper estimate of the events that one engine's run records on a tier's track.
+  func expectedEventCount(tier: Tier, layerCount: Int) -> Int {
     var count = 64
-    for cell in cells {
+    for cell in cells where cell.tier == tier {
       let turns: Int
       var tokens = reasoningBudgets[cell.reasoning] ?? cell.reasoning.tokenBudget
       switch cell.test {
@@ -136,10 +136,10 @@ extension RunnerConfiguration {
         turns = conversation.prompts.count
         tokens += maximum
       }
-      let detail = (Runner.detailTokens + 8) * Runner.detailEventsPerToken
+      let detail = Runner.detailEventCount(layerCount: layerCount)
       count += turns * (CellMeasurement.eventCount(tokens: tokens) * (repetitions + warmups) + detail)
     }
     // The writer drops details from three quarters on.
-    return min(max(count + count / 2, 1 << 12), 1 << 20)
+    return min(count + count / 2, 1 << 20)
   }
 }

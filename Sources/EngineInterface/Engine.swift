@@ -60,6 +60,8 @@ package struct EngineFacts: Sendable {
   package var modelName: String
   /// The graph and the stored formats, such as `llama s8c`.
   package var modelType: String
+  /// Transformer layers.
+  package var layerCount: Int
   /// Parameters, counted from the tensors' shapes.
   package var parameterCount: Int
   /// Bytes of the packed file.
@@ -82,13 +84,15 @@ package struct EngineFacts: Sendable {
   package var threadCount: Int
 
   package init(
-    modelName: String, modelType: String, parameterCount: Int, fileByteCount: Int,
+    modelName: String, modelType: String, layerCount: Int, parameterCount: Int,
+    fileByteCount: Int,
     weightByteCount: Int, decodeWeightByteCount: Int, trainedContextLength: Int,
     vocabularyCount: Int, stopTokens: Set<Int32>, instructionSet: String, kernelNames: [String],
     threadCount: Int
   ) {
     self.modelName = modelName
     self.modelType = modelType
+    self.layerCount = layerCount
     self.parameterCount = parameterCount
     self.fileByteCount = fileByteCount
     self.weightByteCount = weightByteCount

@@ -50,14 +50,18 @@ public final class TraceRecorder: Sendable {
   ///
   /// Allocates its buffer and touches every OS page of it, so that recording takes no page fault.
   /// `threadID` defaults to the process id for the first writer, which on Linux is the main thread,
-  /// and to the ids that follow for the others.
-  public func makeWriter(trackName: String, threadID: Int32? = nil) -> TraceWriter {
+  /// and to the ids that follow for the others; `eventCapacity` to the recorder's.
+  public func makeWriter(
+    trackName: String, threadID: Int32? = nil, eventCapacity: Int? = nil
+  ) -> TraceWriter {
+    precondition((eventCapacity ?? 0) >= 0, "a negative capacity")
     state.withLock { state in
       let identity = threadID ?? processID &+ Int32(truncatingIfNeeded: state.writers.count)
       precondition(
         !state.writers.contains { $0.threadID == identity }, "two tracks with one thread id")
       let writer = TraceWriter(
-        trackName: trackName, threadID: identity, eventCapacity: eventCapacity)
+        trackName: trackName, threadID: identity,
+        eventCapacity: eventCapacity ?? self.eventCapacity)
       state.writers.append(writer)
       return writer
     }

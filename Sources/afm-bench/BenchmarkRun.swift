@@ -25,8 +25,8 @@ struct BenchmarkRun {
   init(plan: RunPlan) throws {
     self.plan = plan
     started = probe.state()
-    recorder = TraceRecorder(
-      eventCapacity: plan.configuration.expectedEventCount * plan.threadCounts.count)
+    // Each writer is made with the capacity that its tier needs.
+    recorder = TraceRecorder(eventCapacity: 0)
     if let bundle = plan.bundle { try OutputFolder.prepare(bundle) }
     if let trace = plan.trace { _ = try OutputFile(creating: trace) }
   }

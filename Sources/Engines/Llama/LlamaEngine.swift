@@ -65,6 +65,7 @@ final class LlamaEngine: Engine {
       modelType: linear == weights.embedding.format.name
         ? "\(header.architecture) \(linear)"
         : "\(header.architecture) \(linear) + \(weights.embedding.format.name) embedding",
+      layerCount: header.layerCount,
       parameterCount: matrices.reduce(0) { $0 + $1.parameterCount } + vectorCount,
       fileByteCount: loader.fileByteCount,
       weightByteCount: total,
