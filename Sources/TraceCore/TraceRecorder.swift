@@ -55,7 +55,7 @@ public final class TraceRecorder: Sendable {
     trackName: String, threadID: Int32? = nil, eventCapacity: Int? = nil
   ) -> TraceWriter {
     precondition((eventCapacity ?? 0) >= 0, "a negative capacity")
-    state.withLock { state in
+    return state.withLock { state in
       let identity = threadID ?? processID &+ Int32(truncatingIfNeeded: state.writers.count)
       precondition(
         !state.writers.contains { $0.threadID == identity }, "two tracks with one thread id")

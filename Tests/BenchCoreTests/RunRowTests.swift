@@ -112,7 +112,7 @@ import Tiers
   @Test func numbersAsJSON() {
     let value = JSONValue.array([
       .real(0.1), .real(12), .real(1e300), .real(.nan), .real(-.infinity), .unsigned(.max),
-      .integer(.min), .bool(true), .real(5e-324),
+      .integer(.min), .bool(true), .real(.leastNonzeroMagnitude),
     ])
     #expect(
       value.text
