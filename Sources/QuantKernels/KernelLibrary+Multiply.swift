@@ -19,8 +19,8 @@ extension KernelLibrary {
   ///   - outputStride: floats from token to token; nil where they are contiguous.
   ///   - rows: the rows to compute, the others are not written; nil for all. The lower bound is a
   ///     multiple of 16, and the upper bound too or the row count.
-  /// - Precondition: the activations' columns are the weights'; `output` holds
-  ///   `tokenCount` · `outputStride` floats and overlaps nothing; `outputStride` ≥ the rows; for
+  /// - Precondition: the activations' columns are the weights', and their grouping is what
+  ///   `ActivationGrouping.required(by:)` says of the weights' format; `output` holds `tokenCount` · `outputStride` floats and overlaps nothing; `outputStride` ≥ the rows; for
   ///   more than one token the pool has no more threads than the activations' capacity.
   public func multiply(
     _ weights: PackedMatrix, _ activations: Activations,
@@ -31,6 +31,9 @@ extension KernelLibrary {
     precondition(
       activations.columnCount == weights.columnCount,
       "activations of \(activations.columnCount) columns, weights of \(weights.columnCount)")
+    precondition(
+      activations.grouping == .required(by: weights.format),
+      "\(weights.format.name) weights, activations quantized as \(activations.grouping.rawValue)")
     precondition((outputStride ?? weights.rowCount) >= weights.rowCount, "tokens overlap")
     let rows = rows ?? 0..<weights.rowCount
     precondition(
@@ -75,11 +78,12 @@ extension KernelLibrary {
     let layout = weights.layout
     return unsafe CKProduct(
       codes: weights.codes, scales: weights.scales, activations: activations.codes,
-      tokenScales: activations.scales, tokenSums: activations.sums,
+      activationScales: activations.scales, tokenSums: activations.sums,
       groupSums: activations.groupSums, output: output, scratch: nil,
       codeTileBytes: layout.codeTileBytes, scaleTileBytes: layout.scaleTileBytes,
-      activationStride: activations.stride, groupSumStride: activations.chunkCount * 2,
-      outputStride: outputStride, rowCount: weights.rowCount, chunkCount: weights.chunkCount,
+      activationStride: activations.stride, activationScaleStride: activations.scaleStride,
+      groupSumStride: activations.chunkCount * 2, outputStride: outputStride,
+      rowCount: weights.rowCount, chunkCount: weights.chunkCount,
       tokenCount: activations.tokenCount, tileBegin: 0, tileEnd: weights.tileCount)
   }
 }
