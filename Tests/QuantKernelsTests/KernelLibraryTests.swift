@@ -5,6 +5,12 @@ import PackedFormats
 import QuantKernels
 import Testing
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// The public way from canonical planes and f32 activations to f32 results.
 struct KernelLibraryTests {
   static let levels = InstructionSet.available(on: CPUFeatures.detect())
@@ -134,6 +140,34 @@ struct KernelLibraryTests {
         tolerance += abs(value) * (isSpoilt ? 1000 : 1) * 0.5001 / 127
       }
       #expect(abs(Double(output[row]) - sum) <= tolerance, "row \(row), seeds 12, 13")
+    }
+  }
+
+  /// The one test that writes the environment, and no other reads this variable.
+  @Test func theEnvironmentForcesALevel() throws {
+    // The strings are constants; setenv copies them.
+    defer { _ = unsafe unsetenv("AFM_ISA") }
+    for level in Self.levels {
+      _ = unsafe setenv("AFM_ISA", level.rawValue, 1)
+      let library = try KernelLibrary.fromEnvironment()
+      #expect(library.instructionSet == level)
+      #expect(library.selectedKernelNames.allSatisfy { $0.hasSuffix("_\(level.rawValue)") })
+    }
+    for level in InstructionSet.allCases where !Self.levels.contains(level) {
+      _ = unsafe setenv("AFM_ISA", level.rawValue, 1)
+      #expect(throws: SelectionError.unavailable(level, available: Self.levels)) {
+        try KernelLibrary.fromEnvironment()
+      }
+    }
+    _ = unsafe setenv("AFM_ISA", "sse9", 1)
+    #expect(throws: SelectionError.unknownName("sse9")) { try KernelLibrary.fromEnvironment() }
+    for value in ["", nil] {
+      if let value {
+        _ = unsafe setenv("AFM_ISA", value, 1)
+      } else {
+        _ = unsafe unsetenv("AFM_ISA")
+      }
+      #expect(try KernelLibrary.fromEnvironment().instructionSet == Self.levels.max())
     }
   }
 
