@@ -6,7 +6,9 @@ import QuantKernels
 extension Activations {
   /// Fills with tokens that are quantized already.
   func assign(_ tokens: [QuantizedToken]) {
-    prepare(tokenCount: tokens.count, columnCount: tokens.first?.activations.count ?? 0)
+    prepare(
+      tokenCount: tokens.count, columnCount: tokens.first?.activations.count ?? 0,
+      grouping: tokens.first?.grouping ?? .perToken)
     // The capacities were checked by `prepare`; the padding is zeroed as the contract says.
     for (t, token) in tokens.enumerated() {
       for column in 0..<chunkCount * 64 {
@@ -17,33 +19,43 @@ extension Activations {
         let isGroup = group < token.groupSums.count
         unsafe groupSums[t * chunkCount * 2 + group] = isGroup ? token.groupSums[group] : 0
       }
-      unsafe scales[t] = token.scale
-      unsafe sums[t] = token.sum
+      for (place, scale) in token.scales.enumerated() {
+        unsafe scales[t * scaleStride + place] = scale
+      }
+      // The products of chunks must not read the sums of tokens.
+      unsafe sums[t] = grouping == .perToken ? token.sum : 0x5555_5555
     }
   }
 
-  /// One token by one kernel, read back. The second token's place must stay as it was.
-  func quantized(_ values: [Float], by function: QuantizationFunction) -> QuantizedToken {
-    prepare(tokenCount: 2, columnCount: values.count)
+  /// One token by one kernel, read back, with the sum that s8t writes. The second token's place must
+  /// stay as it was, and the input is aligned as one float only.
+  func quantized(
+    _ values: [Float], _ grouping: ActivationGrouping, by function: QuantizationFunction
+  ) -> (token: QuantizedToken, sum: Int32) {
+    prepare(tokenCount: 2, columnCount: values.count, grouping: grouping)
     let guardByte: Int8 = 0x55
+    let guardScale: Float = 77
     // Both tokens' places lie within the capacity of two.
     for i in 0..<stride * 2 { unsafe codes[i] = guardByte }
-    unsafe values.withUnsafeBufferPointer { buffer in
+    for i in 0..<scaleStride * 2 { unsafe scales[i] = guardScale }
+    let shifted = [0] + values
+    unsafe shifted.withUnsafeBufferPointer { buffer in
       guard let base = buffer.baseAddress else { return }
       var arguments = unsafe CKQuantization(
-        input: base, activations: codes, tokenScales: scales, tokenSums: sums,
+        input: base + 1, activations: codes, activationScales: scales, tokenSums: sums,
         groupSums: groupSums, inputStride: 0, activationStride: stride,
-        groupSumStride: chunkCount * 2, columnCount: values.count, chunkCount: chunkCount,
-        tokenBegin: 0, tokenEnd: 1)
+        activationScaleStride: scaleStride, groupSumStride: chunkCount * 2,
+        columnCount: values.count, chunkCount: chunkCount, tokenBegin: 0, tokenEnd: 1)
       unsafe function(&arguments)
     }
     var token = QuantizedToken(
-      activations: values.indices.map { unsafe codes[$0] }, scale: unsafe scales[0])
-    token.sum = unsafe sums[0]
+      activations: values.indices.map { unsafe codes[$0] },
+      scales: (0..<scaleStride).map { unsafe scales[$0] }, grouping)
     token.groupSums = (0..<(values.count + 31) / 32).map { unsafe groupSums[$0] }
     let padding = (values.count..<chunkCount * 64).allSatisfy { unsafe codes[$0] == 0 }
     let after = (chunkCount * 64..<stride * 2).allSatisfy { unsafe codes[$0] == guardByte }
-    if !padding || !after { token.activations.append(0) }
-    return token
+    let scalesAfter = (scaleStride..<scaleStride * 2).allSatisfy { unsafe scales[$0] == guardScale }
+    if !padding || !after || !scalesAfter { token.activations.append(0) }
+    return (token, unsafe sums[0])
   }
 }

@@ -93,7 +93,13 @@ package struct ProductData: Sendable {
         test.fill == .random
         ? values.map { $0 == -128 ? 1 : $0 }
         : values.map { _ in token % 2 == 0 ? 127 : -127 }
-      return QuantizedToken(activations: activations, scale: Float(token + 1) * 0.01)
+      let grouping = ActivationGrouping.required(by: format)
+      let scaleCount = grouping.scaleCount(chunkCount: (test.columns + 63) / 64)
+      // One in sixteen is zero, as of a chunk without activations.
+      let scales = (0..<scaleCount).map { _ in
+        Float(random.next() % 16) * Float(token + 1) * 0.001
+      }
+      return QuantizedToken(activations: activations, scales: scales, grouping)
     }
   }
 }

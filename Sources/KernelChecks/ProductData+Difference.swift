@@ -9,7 +9,7 @@ extension ProductData {
   }
 
   /// What differs, if anything: the kernel runs in two calls, split at a tile, with guards around
-  /// its output.
+  /// its output, and all that it reads beside the codes is aligned as its elements only.
   package func difference(
     _ function: PackedProductFunction, _ expected: [[Float]]
   ) -> String? {
@@ -25,6 +25,9 @@ extension ProductData {
       var arguments = unsafe KernelLibrary.arguments(
         matrix, activations, base + 5, stride)
       unsafe arguments.scratch = unsafe activations.scratch(thread: 0)
+      let inputs = unsafe Misaligned(&arguments, activations, matrix)
+      // The copies live as long as the kernel reads them.
+      defer { withExtendedLifetime(inputs) {} }
       let end = unsafe arguments.tileEnd
       unsafe arguments.tileEnd = end / 2
       unsafe function(&arguments)
@@ -45,4 +48,42 @@ extension ProductData {
     }
     return nil
   }
+}
+
+/// Copies of a product's inputs at the least alignment that its contract allows.
+@safe private final class Misaligned {
+  private var copies: [UnsafeMutableRawPointer] = unsafe []
+
+  /// Makes the arguments, which are those of the activations and the matrix, read the copies.
+  @unsafe init(_ arguments: inout CKProduct, _ activations: Activations, _ matrix: PackedMatrix) {
+    // Byte counts are those of the contract's shapes; every pointer was bound to its type before.
+    let tokens = activations.tokenCount
+    unsafe arguments.activations = unsafe UnsafePointer(
+      copy(arguments.activations, tokens * activations.stride, shift: 1)
+        .assumingMemoryBound(to: Int8.self))
+    unsafe arguments.activationScales = unsafe UnsafePointer(
+      copy(arguments.activationScales, tokens * activations.scaleStride * 4, shift: 4)
+        .assumingMemoryBound(to: Float.self))
+    unsafe arguments.groupSums = unsafe UnsafePointer(
+      copy(arguments.groupSums, tokens * activations.chunkCount * 8, shift: 4)
+        .assumingMemoryBound(to: Float.self))
+    let layout = matrix.layout
+    unsafe arguments.scales = unsafe UnsafeRawPointer(
+      copy(
+        arguments.scales, layout.tileCount * layout.scaleTileBytes,
+        shift: matrix.format.groupSize == nil ? 4 : 2))
+  }
+
+  private func copy(_ from: UnsafeRawPointer, _ byteCount: Int, shift: Int)
+    -> UnsafeMutableRawPointer
+  {
+    let block = UnsafeMutableRawPointer.allocate(byteCount: byteCount + shift, alignment: 64)
+    unsafe copies.append(block)
+    // The block has room for the bytes after the shift, and is no part of `from`.
+    unsafe (block + shift).copyMemory(from: from, byteCount: byteCount)
+    return unsafe block + shift
+  }
+
+  // Each block was allocated by `copy`, once.
+  deinit { unsafe copies.forEach { unsafe $0.deallocate() } }
 }

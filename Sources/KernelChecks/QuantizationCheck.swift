@@ -2,16 +2,17 @@ import KernelContract
 import KernelReference
 import QuantKernels
 
-/// A quantization kernel against the reference: plain, tiny, NaN, infinite, halfway and zero tokens.
+/// A quantization kernel against the reference: plain, tiny, NaN, infinite, halfway and zero tokens,
+/// and some whose chunks differ.
 package enum QuantizationCheck {
   package static func run(
-    _ function: QuantizationFunction, isQuick: Bool
+    _ function: QuantizationFunction, _ grouping: ActivationGrouping, isQuick: Bool
   ) -> (caseCount: Int, failure: String?) {
     var cases = 0
     var failure: String?
     var random = Sequence64(state: 99)
     for columns in isQuick ? [1, 31, 65, 257] : Array(1...130) + [255, 256, 257, 2048] {
-      for kind in 0..<6 where failure == nil {
+      for kind in 0..<8 where failure == nil {
         cases += 1
         let values = (0..<columns).map { i in
           let unit = Float(Int64(bitPattern: random.next()) >> 40) * 0x1p-23
@@ -21,10 +22,13 @@ package enum QuantizationCheck {
           case 2: return i == columns / 2 ? .nan : unit
           case 3: return i == columns - 1 ? -.infinity : unit
           case 4: return i == 0 ? 127 : (unit * 128).rounded() + 0.5
-          default: return -0.0
+          case 5: return -0.0
+          // Plain, zero, tiny and large chunks in turn.
+          case 6: return unit * [1, 0, 0x1p-112, 0x1p100][i / 64 % 4]
+          default: return i / 64 % 3 == 1 && i % 64 == 63 ? .infinity : unit
           }
         }
-        if let difference = difference(function, values) {
+        if let difference = difference(function, grouping, values) {
           failure = "\(columns) columns kind \(kind): \(difference)"
         }
       }
@@ -33,17 +37,20 @@ package enum QuantizationCheck {
   }
 
   /// What differs from the reference, if anything.
-  package static func difference(_ function: QuantizationFunction, _ values: [Float]) -> String? {
-    let expected = QuantizedToken(values)
+  package static func difference(
+    _ function: QuantizationFunction, _ grouping: ActivationGrouping, _ values: [Float]
+  ) -> String? {
+    let expected = QuantizedToken(values, grouping)
     let activations = Activations(tokenCapacity: 2, columnCapacity: values.count)
-    let got = activations.quantized(values, by: function)
+    let (got, sum) = activations.quantized(values, grouping, by: function)
     if got.activations != expected.activations { return "the codes differ" }
-    if got.scale.bitPattern != expected.scale.bitPattern
-      && !(got.scale.isNaN && expected.scale.isNaN)
-    {
-      return "the scale is \(got.scale) and not \(expected.scale)"
+    if got.scales.count != expected.scales.count { return "\(got.scales.count) scales" }
+    for (place, pair) in zip(got.scales, expected.scales).enumerated()
+    where pair.0.bitPattern != pair.1.bitPattern && !(pair.0.isNaN && pair.1.isNaN) {
+      return "scale \(place) is \(pair.0) and not \(pair.1)"
     }
-    if got.sum != expected.sum || got.groupSums != expected.groupSums { return "the sums differ" }
+    if grouping == .perToken && sum != expected.sum { return "the sum of the token differs" }
+    if got.groupSums != expected.groupSums { return "the sums differ" }
     return nil
   }
 }

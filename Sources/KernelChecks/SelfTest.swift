@@ -84,7 +84,9 @@ package struct SelfTest {
 
   mutating func checkQuantizations() {
     for entry in KernelRegistry.quantizations where isRunnable(entry) {
-      let result = QuantizationCheck.run(entry.function, isQuick: isQuick)
+      let grouping: ActivationGrouping =
+        entry.operation == .quantizePerToken ? .perToken : .perChunk
+      let result = QuantizationCheck.run(entry.function, grouping, isQuick: isQuick)
       report(entry.name, result.caseCount, result.failure)
     }
   }

@@ -2,8 +2,9 @@ import PackedFormats
 
 /// The operations that kernels exist for. The raw value begins a kernel's name.
 package enum KernelOperation: String, Hashable, Sendable, CaseIterable {
-  /// f32 activations to int8 with a per-token scale and sums.
-  case quantize
+  /// f32 activations to int8 with sums, and a scale per token or per token and chunk.
+  case quantizePerToken = "quantize_s8t"
+  case quantizePerChunk = "quantize_s8g64"
   /// Packed weights times the activations of one token.
   case gemv
   /// Packed weights times the activations of many tokens.
@@ -35,7 +36,7 @@ package enum KernelOperation: String, Hashable, Sendable, CaseIterable {
 /// A list's order is the preference. A kernel may run where the CPU has `requirements`, and is
 /// chosen for a level only where `instructionSet` does not exceed that level.
 @safe package struct KernelEntry<Function: Sendable>: Sendable {
-  /// `op_out_activations_weights_tile_instructionset`, such as `gemv_f32_s8t_u2c_r16_avx2`.
+  /// `op_out_activations_weights_tile_instructionset`, such as `gemv_f32_s8g64_s8c_r16_avx2`.
   package let name: String
   package let operation: KernelOperation
   /// Nil where the operation reads no weights.

@@ -2,23 +2,25 @@ import CKernels
 
 /// A packed product: y = W · x for the rows and tokens that its arguments name.
 ///
-/// **Formula.** With codes c, int8 activations x, token scale a and, per channel, scale s:
+/// **Formula.** Codes c, int8 activations x, weight scales s and minimums m; all in f32, every
+/// operation rounded to nearest even. With activations of one scale a[t] a token (`s8t`):
 ///
-/// - s8c: y[t][r] = (f32(Σ c·x) · s[r]) · a[t]
 /// - u2c: y[t][r] = (f32(2·Σ c·x − 3·Σ x) · s[r]) · (0.5 · a[t])
 ///
-/// and per group g, ascending, all in f32, every operation rounded to nearest even:
+/// With a scale a[t][k] a token and chunk of 64 columns (`s8g64`), z beginning at +0 and chunks k
+/// ascending:
 ///
-/// - u2g64: z ← z + s[r,g] · (f32(Σ c·x) − 1.5·Σ x), sums over the group's 64 columns
-/// - u4g32: z ← z + (s[r,g] · f32(Σ c·x) + m[r,g] · f32(Σ x)), over its 32 columns
-/// - y[t][r] = z · a[t]
+/// - s8c: z ← z + a[t][k] · f32(Σ c·x), over the chunk's columns; y[t][r] = z · s[r]
+/// - u2g64: z ← z + a[t][k] · (s[r,k] · (f32(Σ c·x) − 1.5·Σ x)); y[t][r] = z
+/// - u4g32: for each group g of 32 columns of the chunk, ascending,
+///   z ← z + a[t][k] · (s[r,g] · f32(Σ c·x) + m[r,g] · f32(Σ x)); y[t][r] = z
 ///
-/// where z begins at +0. The product of minimum and sum and the difference in u2g64 are exact, so
-/// that a kernel may fuse them, and nothing else, into one operation.
+/// c is the signed code in s8c. Nothing is fused; f32(Σ c·x) and the difference in u2g64 are exact.
+/// Which grouping belongs to which format, and why, stands at `ActivationGrouping.required`.
 ///
 /// **Exactness.** Integer sums are exact (at most 131,072 columns), and with the order above so is
-/// everything: every kernel gives the bits of the reference. A token whose scale is NaN gives NaN
-/// in all of its outputs.
+/// everything: every kernel gives the bits of the reference. A token with a scale that is NaN gives
+/// NaN in all of its outputs.
 ///
 /// **Shapes.** Activations [tokens][chunkCount · 64], zero after the last column; output
 /// [tokens][rows], of which only the tiles' rows are written. Scratch (GEMM only) has
@@ -40,14 +42,16 @@ import CKernels
   }
 }
 
-/// Activations to int8 with a scale per token.
+/// Activations to int8 with a scale per token (`s8t`) or per token and chunk of 64 columns
+/// (`s8g64`).
 ///
-/// **Formula.** With m the largest magnitude of a token: scale a = m / 127,
-/// x = roundToNearestEven(v · (127 / m)) in f32, and sums of x over the token and over each 32
-/// columns. Columns after the last up to a multiple of 64 become zero.
+/// **Formula.** With m the largest magnitude of the token or chunk: scale a = m / 127,
+/// x = roundToNearestEven(v · (127 / m)) in f32, and sums of x over each 32 columns, in s8t over the
+/// token too. Columns after the last up to a multiple of 64 become zero.
 ///
-/// **Exceptions.** Where m < 2^-110 (zero included), x = 0 and a = 0. Where the token has a NaN or
-/// an infinity, x = 0 and a = NaN, so that every product of it is NaN and never a plausible number.
+/// **Exceptions.** Where m < 2^-110 (zero included), x = 0 and a = 0. Where the token or chunk has a
+/// NaN or an infinity, x = 0 and a = NaN, so that every product of the token is NaN and never a
+/// plausible number.
 ///
 /// **Exactness.** All levels give the same bits.
 ///

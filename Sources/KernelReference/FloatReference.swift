@@ -24,8 +24,8 @@ package enum FloatReference {
 
   /// f32 to s8 with a scale, `ConversionFunction`.
   package static func toS8(_ values: [Float]) -> (codes: [Int8], scale: Float) {
-    let token = QuantizedToken(values)
-    return (token.activations, token.scale)
+    let token = QuantizedToken(values, .perToken)
+    return (token.activations, token.scales[0])
   }
 
   /// `RotationFunction` for one head; pair i is at (first(i), second(i)).

@@ -49,32 +49,34 @@ package struct PackedProductReference: Sendable {
     range.reduce(0) { $0 + codes[row * columns + $1] * Int32(token.activations[$1]) }
   }
 
-  /// The result of one row and token.
+  /// The result of one row and token, whose activations are grouped as the format requires.
   package func multiply(row: Int, _ token: QuantizedToken) -> Float {
-    switch format {
-    case .s8c:
-      return Float(sum(row, 0..<columns, token)) * scales[row] * token.scale
-    case .u2c:
+    precondition(token.grouping == .required(by: format), "activations of another grouping")
+    if format == .u2c {
       let integer = 2 * sum(row, 0..<columns, token) - 3 * token.sum
-      return Float(integer) * scales[row] * (0.5 * token.scale)
-    case .u2g64, .u4g32:
-      let groupSize = format.groupSize ?? columns
-      let groupCount = format.groupCount(columns: columns)
-      var total: Float = 0
-      for group in 0..<groupCount {
-        let range = group * groupSize..<min(columns, (group + 1) * groupSize)
-        let products = Float(sum(row, range, token))
-        let activations = Float(range.reduce(0) { $0 + Int32(token.activations[$1]) })
-        let scale = scales[row * groupCount + group]
-        if format == .u2g64 {
-          total += scale * (products - 1.5 * activations)
-        } else {
-          total += scale * products + minimums[row * groupCount + group] * activations
-        }
-      }
-      return total * token.scale
-    case .f32, .f16: preconditionFailure("\(format.name) is no packed format")
+      return Float(integer) * scales[row] * (0.5 * token.scales[0])
     }
+    // Columns that are summed before a scale enters: the weights' group, or the chunk.
+    let length = format.groupSize ?? ActivationGrouping.chunkColumns
+    let groupCount = format.groupCount(columns: columns)
+    var total: Float = 0
+    for (group, begin) in stride(from: 0, to: columns, by: length).enumerated() {
+      let range = begin..<min(columns, begin + length)
+      let products = Float(sum(row, range, token))
+      let activations = Float(range.reduce(0) { $0 + Int32(token.activations[$1]) })
+      let part: Float
+      switch format {
+      case .s8c: part = products
+      case .u2g64: part = scales[row * groupCount + group] * (products - 1.5 * activations)
+      case .u4g32:
+        part =
+          scales[row * groupCount + group] * products
+          + minimums[row * groupCount + group] * activations
+      case .u2c, .f32, .f16: preconditionFailure("\(format.name) has no groups")
+      }
+      total += token.scales[begin / ActivationGrouping.chunkColumns] * part
+    }
+    return format == .s8c ? total * scales[row] : total
   }
 
   /// The value of one element.

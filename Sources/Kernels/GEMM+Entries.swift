@@ -8,7 +8,7 @@ import KernelContract
 #if arch(x86_64)
   @c(ck_body_gemm_u2c_avx512vnni) @inline(__always)
   func gemmU2CAVX512Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemmPerChannel(PairCodes<AVX512>.self, arguments)
+    unsafe gemmPerToken(PairCodes<AVX512>.self, arguments)
   }
 
   @inline(never) func gemmU2CAVX512(_ arguments: UnsafePointer<CKProduct>) {
@@ -17,7 +17,7 @@ import KernelContract
 
   @c(ck_body_gemm_u2c_avx2) @inline(__always)
   func gemmU2CAVX2Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemmPerChannel(PairCodes<AVX2>.self, arguments)
+    unsafe gemmPerToken(PairCodes<AVX2>.self, arguments)
   }
 
   @inline(never) func gemmU2CAVX2(_ arguments: UnsafePointer<CKProduct>) {
@@ -26,7 +26,7 @@ import KernelContract
 
   @c(ck_body_gemm_u2g64_avx512vnni) @inline(__always)
   func gemmU2G64AVX512Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemmPerGroup(PairCodes<AVX512>.self, CenteredScales<AVX512>.self, arguments)
+    unsafe gemmPerChunk(PairCodes<AVX512>.self, CenteredScales<AVX512>.self, arguments)
   }
 
   @inline(never) func gemmU2G64AVX512(_ arguments: UnsafePointer<CKProduct>) {
@@ -35,7 +35,7 @@ import KernelContract
 
   @c(ck_body_gemm_u2g64_avx2) @inline(__always)
   func gemmU2G64AVX2Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemmPerGroup(PairCodes<AVX2>.self, CenteredScales<AVX2>.self, arguments)
+    unsafe gemmPerChunk(PairCodes<AVX2>.self, CenteredScales<AVX2>.self, arguments)
   }
 
   @inline(never) func gemmU2G64AVX2(_ arguments: UnsafePointer<CKProduct>) {
@@ -44,7 +44,7 @@ import KernelContract
 
   @c(ck_body_gemm_u4g32_avx512vnni) @inline(__always)
   func gemmU4G32AVX512Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemmPerGroup(NibbleCodes<AVX512>.self, AffineScales<AVX512>.self, arguments)
+    unsafe gemmPerChunk(NibbleCodes<AVX512>.self, AffineScales<AVX512>.self, arguments)
   }
 
   @inline(never) func gemmU4G32AVX512(_ arguments: UnsafePointer<CKProduct>) {
@@ -53,7 +53,7 @@ import KernelContract
 
   @c(ck_body_gemm_u4g32_avx2) @inline(__always)
   func gemmU4G32AVX2Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemmPerGroup(NibbleCodes<AVX2>.self, AffineScales<AVX2>.self, arguments)
+    unsafe gemmPerChunk(NibbleCodes<AVX2>.self, AffineScales<AVX2>.self, arguments)
   }
 
   @inline(never) func gemmU4G32AVX2(_ arguments: UnsafePointer<CKProduct>) {
@@ -62,7 +62,7 @@ import KernelContract
 
   @c(ck_body_gemm_s8c_avx512vnni) @inline(__always)
   func gemmS8CAVX512Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemmPerChannel(ByteCodes<AVX512>.self, arguments)
+    unsafe gemmPerChunk(ByteCodes<AVX512>.self, ChannelScales<AVX512>.self, arguments)
   }
 
   @inline(never) func gemmS8CAVX512(_ arguments: UnsafePointer<CKProduct>) {
@@ -71,7 +71,7 @@ import KernelContract
 
   @c(ck_body_gemm_s8c_avx2) @inline(__always)
   func gemmS8CAVX2Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemmPerChannel(ByteCodes<AVX2>.self, arguments)
+    unsafe gemmPerChunk(ByteCodes<AVX2>.self, ChannelScales<AVX2>.self, arguments)
   }
 
   @inline(never) func gemmS8CAVX2(_ arguments: UnsafePointer<CKProduct>) {
@@ -81,17 +81,17 @@ import KernelContract
 #endif
 
 @inline(never) func gemmU2CPortable(_ arguments: UnsafePointer<CKProduct>) {
-  unsafe gemmPerChannel(PairCodes<Portable>.self, arguments)
+  unsafe gemmPerToken(PairCodes<Portable>.self, arguments)
 }
 
 @inline(never) func gemmU2G64Portable(_ arguments: UnsafePointer<CKProduct>) {
-  unsafe gemmPerGroup(PairCodes<Portable>.self, CenteredScales<Portable>.self, arguments)
+  unsafe gemmPerChunk(PairCodes<Portable>.self, CenteredScales<Portable>.self, arguments)
 }
 
 @inline(never) func gemmU4G32Portable(_ arguments: UnsafePointer<CKProduct>) {
-  unsafe gemmPerGroup(NibbleCodes<Portable>.self, AffineScales<Portable>.self, arguments)
+  unsafe gemmPerChunk(NibbleCodes<Portable>.self, AffineScales<Portable>.self, arguments)
 }
 
 @inline(never) func gemmS8CPortable(_ arguments: UnsafePointer<CKProduct>) {
-  unsafe gemmPerChannel(ByteCodes<Portable>.self, arguments)
+  unsafe gemmPerChunk(ByteCodes<Portable>.self, ChannelScales<Portable>.self, arguments)
 }

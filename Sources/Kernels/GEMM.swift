@@ -62,8 +62,7 @@ import CKernels
 @inline(__always)
 private func run<Tokens: TokenTile>(
   _: Tokens.Type, _ panel: UnsafeRawPointer, _ activations: UnsafeRawPointer, stride: Int,
-  stepCount: Int,
-  recomputingAddresses: Bool = false
+  stepCount: Int, recomputingAddresses: Bool = false
 ) -> Tokens {
   // Twelve addresses kept from step to step would not fit the registers of a loop that also has
   // groups to count; additions are cheaper than the stack.
@@ -105,37 +104,36 @@ private func add<P: TilePrimitives>(
 
 /// Adds a group's part to the reals at a place.
 @inline(__always)
-private func add<Scales: GroupScales>(
-  _ sums: Scales.Primitives.Sums, _ scales: Scales.Scales, _ offset: Float,
+private func add<Scales: WeightScales>(
+  _ sums: Scales.Primitives.Sums, _ scales: Scales.Scales, _ offset: Float, times factor: Float,
   at place: UnsafeMutableRawPointer, _: Scales.Type
 ) {
   typealias P = Scales.Primitives
-  let total =
-    unsafe place.load(as: P.Reals.self)
-    + Scales.apply(scales, P.smallReals(sums), offset: offset)
+  let part = Scales.apply(scales, P.smallReals(sums), offset: offset)
+  let total = unsafe place.load(as: P.Reals.self) + part * .splat(factor)
   unsafe place.storeBytes(of: total, as: P.Reals.self)
 }
 
-/// All rows of the call times all tokens, scales per channel.
+/// All rows of the call times all tokens, which have a scale each.
 @inline(__always)
-func gemmPerChannel<Codes: PackedCodes>(_: Codes.Type, _ arguments: UnsafePointer<CKProduct>) {
+func gemmPerToken<Codes: PerTokenCodes>(_: Codes.Type, _ arguments: UnsafePointer<CKProduct>) {
   let a = unsafe arguments.pointee
   var tile = unsafe a.tileBegin
   while unsafe tile < a.tileEnd {
     let panel = unsafe Panel<Codes>(a, tile: tile)
     var token = 0
     while unsafe token &+ Codes.Tokens.tokenCount <= a.tokenCount {
-      unsafe multiplyPerChannel(Codes.self, Codes.Tokens.self, panel, a, token)
+      unsafe multiplyPerToken(Codes.self, Codes.Tokens.self, panel, a, token)
       token &+= Codes.Tokens.tokenCount
     }
     while unsafe Codes.FewTokens.tokenCount > 1
       && token &+ Codes.FewTokens.tokenCount <= a.tokenCount
     {
-      unsafe multiplyPerChannel(Codes.self, Codes.FewTokens.self, panel, a, token)
+      unsafe multiplyPerToken(Codes.self, Codes.FewTokens.self, panel, a, token)
       token &+= Codes.FewTokens.tokenCount
     }
     while unsafe token < a.tokenCount {
-      unsafe multiplyPerChannel(Codes.self, OneToken<Codes.Panel>.self, panel, a, token)
+      unsafe multiplyPerToken(Codes.self, OneToken<Codes.Panel>.self, panel, a, token)
       token &+= 1
     }
     tile &+= Codes.Panel.tileCount
@@ -144,7 +142,7 @@ func gemmPerChannel<Codes: PackedCodes>(_: Codes.Type, _ arguments: UnsafePointe
 
 /// One panel times one token tile.
 @inline(__always)
-private func multiplyPerChannel<Codes: PackedCodes, Tokens: TokenTile>(
+private func multiplyPerToken<Codes: PerTokenCodes, Tokens: TokenTile>(
   _: Codes.Type, _: Tokens.Type, _ panel: Panel<Codes>, _ a: CKProduct, _ token: Int
 ) where Tokens.Accumulator == Codes.Panel {
   typealias P = Codes.Primitives
@@ -169,7 +167,7 @@ private func multiplyPerChannel<Codes: PackedCodes, Tokens: TokenTile>(
   var index = 0
   while index < Tokens.tokenCount {
     let offset = unsafe Codes.zeroPoint &* a.tokenSums[token &+ index]
-    let tokenScale = unsafe a.tokenScales[token &+ index] * Codes.factor
+    let tokenScale = unsafe a.activationScales[token &+ index] * Codes.factor
     var part = 0
     while unsafe part < panel.liveTileCount {
       let tile = unsafe panel.tile &+ part
@@ -183,9 +181,9 @@ private func multiplyPerChannel<Codes: PackedCodes, Tokens: TokenTile>(
   }
 }
 
-/// All rows of the call times all tokens, scales per group.
+/// All rows of the call times all tokens, which have a scale per chunk of 64 columns.
 @inline(__always)
-func gemmPerGroup<Codes: PackedCodes, Scales: GroupScales>(
+func gemmPerChunk<Codes: PackedCodes, Scales: WeightScales>(
   _: Codes.Type, _: Scales.Type, _ arguments: UnsafePointer<CKProduct>
 ) where Codes.Primitives == Scales.Primitives {
   let a = unsafe arguments.pointee
@@ -194,17 +192,17 @@ func gemmPerGroup<Codes: PackedCodes, Scales: GroupScales>(
     let panel = unsafe Panel<Codes>(a, tile: tile)
     var token = 0
     while unsafe token &+ Codes.Tokens.tokenCount <= a.tokenCount {
-      unsafe multiplyPerGroup(Codes.self, Scales.self, Codes.Tokens.self, panel, a, token)
+      unsafe multiplyPerChunk(Codes.self, Scales.self, Codes.Tokens.self, panel, a, token)
       token &+= Codes.Tokens.tokenCount
     }
     while unsafe Codes.FewTokens.tokenCount > 1
       && token &+ Codes.FewTokens.tokenCount <= a.tokenCount
     {
-      unsafe multiplyPerGroup(Codes.self, Scales.self, Codes.FewTokens.self, panel, a, token)
+      unsafe multiplyPerChunk(Codes.self, Scales.self, Codes.FewTokens.self, panel, a, token)
       token &+= Codes.FewTokens.tokenCount
     }
     while unsafe token < a.tokenCount {
-      unsafe multiplyPerGroup(
+      unsafe multiplyPerChunk(
         Codes.self, Scales.self, OneToken<Codes.Panel>.self, panel, a, token)
       token &+= 1
     }
@@ -214,14 +212,14 @@ func gemmPerGroup<Codes: PackedCodes, Scales: GroupScales>(
 
 /// One panel times one token tile; a run is a group.
 @inline(__always)
-private func multiplyPerGroup<Codes: PackedCodes, Scales: GroupScales, Tokens: TokenTile>(
+private func multiplyPerChunk<Codes: PackedCodes, Scales: WeightScales, Tokens: TokenTile>(
   _: Codes.Type, _: Scales.Type, _: Tokens.Type, _ panel: Panel<Codes>, _ a: CKProduct,
   _ token: Int
 ) where Tokens.Accumulator == Codes.Panel, Codes.Primitives == Scales.Primitives {
   typealias P = Codes.Primitives
-  let groupCount = unsafe a.chunkCount &* 64 / Codes.quadColumns
-  let groupSteps = Codes.quadColumns / 4
-  let sumsPerGroup = Codes.quadColumns / 32
+  let groupCount = unsafe a.chunkCount &* 64 / Codes.groupColumns
+  let groupSteps = Codes.groupColumns / 4
+  let sumsPerGroup = Codes.groupColumns / 32
   var codes = unsafe UnsafeRawPointer(panel.codes)
   var x = unsafe UnsafeRawPointer(a.activations + token &* a.activationStride)
   unsafe panel.clear(Tokens.tokenCount, P.Reals.splat(0))
@@ -241,27 +239,33 @@ private func multiplyPerGroup<Codes: PackedCodes, Scales: GroupScales, Tokens: T
         a.scales
           + ((panel.tile &+ panel.liveTileCount &- 1) &* a.scaleTileBytes
             &+ group &* Scales.byteCount))
+    let chunkScales =
+      unsafe a.activationScales
+      + (token &* a.activationScaleStride &+ group &* Codes.groupColumns / 64)
     tokens.forEach(from: 0) { index, accumulator in
       let offset = unsafe Scales.offset(sumsBegin + index &* a.groupSumStride)
+      let factor = unsafe chunkScales[index &* a.activationScaleStride]
       unsafe add(
-        accumulator.sums(tile: 0), first, offset, at: panel.place(index, 0), Scales.self)
+        accumulator.sums(tile: 0), first, offset, times: factor, at: panel.place(index, 0),
+        Scales.self)
       if Codes.Panel.tileCount == 2 {
         unsafe add(
-          accumulator.sums(tile: 1), second, offset, at: panel.place(index, 1), Scales.self)
+          accumulator.sums(tile: 1), second, offset, times: factor, at: panel.place(index, 1),
+          Scales.self)
       }
     }
     unsafe codes += groupSteps &* Panel<Codes>.stepBytes
-    unsafe x += Codes.quadColumns
+    unsafe x += Codes.groupColumns
     group &+= 1
   }
   var index = 0
   while index < Tokens.tokenCount {
-    let tokenScale = unsafe a.tokenScales[token &+ index]
     var part = 0
     while unsafe part < panel.liveTileCount {
+      let tile = unsafe panel.tile &+ part
       let total = unsafe panel.place(index, part).load(as: P.Reals.self)
-      unsafe store(
-        total * .splat(tokenScale), a, tile: panel.tile &+ part, token: token &+ index)
+      let result = unsafe Scales.finish(total, a.scales + tile &* a.scaleTileBytes)
+      unsafe store(result, a, tile: tile, token: token &+ index)
       part &+= 1
     }
     index &+= 1

@@ -8,7 +8,7 @@ import KernelContract
 #if arch(x86_64)
   @c(ck_body_gemv_u2c_avx512vnni) @inline(__always)
   func gemvU2CAVX512Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemvPerChannel(PairCodes<AVX512>.self, arguments)
+    unsafe gemvPerToken(PairCodes<AVX512>.self, arguments)
   }
 
   @inline(never) func gemvU2CAVX512(_ arguments: UnsafePointer<CKProduct>) {
@@ -17,7 +17,7 @@ import KernelContract
 
   @c(ck_body_gemv_u2c_avx2) @inline(__always)
   func gemvU2CAVX2Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemvPerChannel(PairCodes<AVX2>.self, arguments)
+    unsafe gemvPerToken(PairCodes<AVX2>.self, arguments)
   }
 
   @inline(never) func gemvU2CAVX2(_ arguments: UnsafePointer<CKProduct>) {
@@ -26,7 +26,7 @@ import KernelContract
 
   @c(ck_body_gemv_u2g64_avx512vnni) @inline(__always)
   func gemvU2G64AVX512Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemvPerGroup(PairCodes<AVX512>.self, CenteredScales<AVX512>.self, arguments)
+    unsafe gemvPerChunk(PairCodes<AVX512>.self, CenteredScales<AVX512>.self, arguments)
   }
 
   @inline(never) func gemvU2G64AVX512(_ arguments: UnsafePointer<CKProduct>) {
@@ -35,7 +35,7 @@ import KernelContract
 
   @c(ck_body_gemv_u2g64_avx2) @inline(__always)
   func gemvU2G64AVX2Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemvPerGroup(PairCodes<AVX2>.self, CenteredScales<AVX2>.self, arguments)
+    unsafe gemvPerChunk(PairCodes<AVX2>.self, CenteredScales<AVX2>.self, arguments)
   }
 
   @inline(never) func gemvU2G64AVX2(_ arguments: UnsafePointer<CKProduct>) {
@@ -44,7 +44,7 @@ import KernelContract
 
   @c(ck_body_gemv_u4g32_avx512vnni) @inline(__always)
   func gemvU4G32AVX512Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemvPerGroup(NibbleCodes<AVX512>.self, AffineScales<AVX512>.self, arguments)
+    unsafe gemvPerChunk(NibbleCodes<AVX512>.self, AffineScales<AVX512>.self, arguments)
   }
 
   @inline(never) func gemvU4G32AVX512(_ arguments: UnsafePointer<CKProduct>) {
@@ -53,7 +53,7 @@ import KernelContract
 
   @c(ck_body_gemv_u4g32_avx2) @inline(__always)
   func gemvU4G32AVX2Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemvPerGroup(NibbleCodes<AVX2>.self, AffineScales<AVX2>.self, arguments)
+    unsafe gemvPerChunk(NibbleCodes<AVX2>.self, AffineScales<AVX2>.self, arguments)
   }
 
   @inline(never) func gemvU4G32AVX2(_ arguments: UnsafePointer<CKProduct>) {
@@ -62,7 +62,7 @@ import KernelContract
 
   @c(ck_body_gemv_s8c_avx512vnni) @inline(__always)
   func gemvS8CAVX512Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemvPerChannel(ByteCodes<AVX512>.self, arguments)
+    unsafe gemvPerChunk(ByteCodes<AVX512>.self, ChannelScales<AVX512>.self, arguments)
   }
 
   @inline(never) func gemvS8CAVX512(_ arguments: UnsafePointer<CKProduct>) {
@@ -71,7 +71,7 @@ import KernelContract
 
   @c(ck_body_gemv_s8c_avx2) @inline(__always)
   func gemvS8CAVX2Body(_ arguments: UnsafePointer<CKProduct>) {
-    unsafe gemvPerChannel(ByteCodes<AVX2>.self, arguments)
+    unsafe gemvPerChunk(ByteCodes<AVX2>.self, ChannelScales<AVX2>.self, arguments)
   }
 
   @inline(never) func gemvS8CAVX2(_ arguments: UnsafePointer<CKProduct>) {
@@ -81,17 +81,17 @@ import KernelContract
 #endif
 
 @inline(never) func gemvU2CPortable(_ arguments: UnsafePointer<CKProduct>) {
-  unsafe gemvPerChannel(PairCodes<Portable>.self, arguments)
+  unsafe gemvPerToken(PairCodes<Portable>.self, arguments)
 }
 
 @inline(never) func gemvU2G64Portable(_ arguments: UnsafePointer<CKProduct>) {
-  unsafe gemvPerGroup(PairCodes<Portable>.self, CenteredScales<Portable>.self, arguments)
+  unsafe gemvPerChunk(PairCodes<Portable>.self, CenteredScales<Portable>.self, arguments)
 }
 
 @inline(never) func gemvU4G32Portable(_ arguments: UnsafePointer<CKProduct>) {
-  unsafe gemvPerGroup(NibbleCodes<Portable>.self, AffineScales<Portable>.self, arguments)
+  unsafe gemvPerChunk(NibbleCodes<Portable>.self, AffineScales<Portable>.self, arguments)
 }
 
 @inline(never) func gemvS8CPortable(_ arguments: UnsafePointer<CKProduct>) {
-  unsafe gemvPerChannel(ByteCodes<Portable>.self, arguments)
+  unsafe gemvPerChunk(ByteCodes<Portable>.self, ChannelScales<Portable>.self, arguments)
 }

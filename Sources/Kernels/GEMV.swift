@@ -7,10 +7,11 @@ import CKernels
 /// while one core works through them.
 private let prefetchDistance = 8192
 
-/// Rows of one tile times one or a few tokens, scales per channel. The codes of a tile are read
-/// from memory once and from cache for every further token.
+/// Rows of one tile times one or a few tokens that have a scale each, and weights that have a scale
+/// per channel. The codes of a tile are read from memory once and from cache for every further
+/// token.
 @inline(__always)
-func gemvPerChannel<Codes: PackedCodes>(_: Codes.Type, _ arguments: UnsafePointer<CKProduct>) {
+func gemvPerToken<Codes: PerTokenCodes>(_: Codes.Type, _ arguments: UnsafePointer<CKProduct>) {
   typealias P = Codes.Primitives
   let a = unsafe arguments.pointee
   let quadCount = unsafe a.chunkCount &* 64 / Codes.quadColumns
@@ -34,7 +35,7 @@ func gemvPerChannel<Codes: PackedCodes>(_: Codes.Type, _ arguments: UnsafePointe
         P.affine(
           accumulator.sums, multiplier: Codes.multiplier,
           offset: Codes.zeroPoint &* a.tokenSums[token]))
-      let result = unsafe reals * scales * .splat(a.tokenScales[token] * Codes.factor)
+      let result = unsafe reals * scales * .splat(a.activationScales[token] * Codes.factor)
       unsafe store(result, a, tile: tile, token: token)
       token &+= 1
     }
@@ -42,45 +43,66 @@ func gemvPerChannel<Codes: PackedCodes>(_: Codes.Type, _ arguments: UnsafePointe
   }
 }
 
-/// The same with scales per group.
+/// The same for activations with a scale per chunk of 64 columns.
 @inline(__always)
-func gemvPerGroup<Codes: PackedCodes, Scales: GroupScales>(
+func gemvPerChunk<Codes: PackedCodes, Scales: WeightScales>(
   _: Codes.Type, _: Scales.Type, _ arguments: UnsafePointer<CKProduct>
 ) where Codes.Primitives == Scales.Primitives {
   typealias P = Codes.Primitives
   let a = unsafe arguments.pointee
-  let groupCount = unsafe a.chunkCount &* 64 / Codes.quadColumns
-  let sumsPerGroup = Codes.quadColumns / 32
+  let groupCount = unsafe a.chunkCount &* 64 / Codes.groupColumns
+  let groupBytes = Codes.groupColumns / Codes.quadColumns &* 256
+  let sumsPerGroup = Codes.groupColumns / 32
   var tile = unsafe a.tileBegin
   while unsafe tile < a.tileEnd {
+    let tileScales = unsafe a.scales + tile &* a.scaleTileBytes
     var token = 0
     while unsafe token < a.tokenCount {
       var codes = unsafe a.codes + tile &* a.codeTileBytes
-      var scales = unsafe a.scales + tile &* a.scaleTileBytes
+      var scales = unsafe tileScales
       var x = unsafe UnsafeRawPointer(a.activations + token &* a.activationStride)
+      let chunkScales = unsafe a.activationScales + token &* a.activationScaleStride
       var groupSums = unsafe a.groupSums + token &* a.groupSumStride
       var total = P.Reals.splat(0)
       var group = 0
       while group < groupCount {
-        unsafe prefetch(codes + prefetchDistance)
-        unsafe ck_prefetch(scales + prefetchDistance / 8)
-        var accumulator = Codes.Quad.zero
-        unsafe accumulator.add(codes, x)
+        if Scales.byteCount > 0 { unsafe ck_prefetch(scales + prefetchDistance / 8) }
+        let sums = unsafe groupProducts(Codes.self, codes, x)
         let part = unsafe Scales.apply(
-          Scales.load(scales), P.smallReals(accumulator.sums), offset: Scales.offset(groupSums))
-        total = total + part
-        unsafe codes += 256
+          Scales.load(scales), P.smallReals(sums), offset: Scales.offset(groupSums))
+        let chunkScale = unsafe chunkScales[group &* Codes.groupColumns / 64]
+        total = total + part * .splat(chunkScale)
+        unsafe codes += groupBytes
         unsafe scales += Scales.byteCount
-        unsafe x += Codes.quadColumns
+        unsafe x += Codes.groupColumns
         unsafe groupSums += sumsPerGroup
         group &+= 1
       }
-      let result = unsafe total * .splat(a.tokenScales[token])
-      unsafe store(result, a, tile: tile, token: token)
+      unsafe store(Scales.finish(total, tileScales), a, tile: tile, token: token)
       token &+= 1
     }
     tile &+= 1
   }
+}
+
+/// The integer sums of one group of columns, of one quad or of four.
+@inline(__always)
+private func groupProducts<Codes: PackedCodes>(
+  _: Codes.Type, _ codes: UnsafeRawPointer, _ x: UnsafeRawPointer
+) -> Codes.Primitives.Sums {
+  var accumulator = Codes.Quad.zero
+  unsafe prefetch(codes + prefetchDistance)
+  unsafe accumulator.add(codes, x)
+  if Codes.groupColumns == 4 &* Codes.quadColumns {
+    // By hand: trampolines are optimized for size, and would keep a loop.
+    unsafe prefetch(codes + (prefetchDistance &+ 256))
+    unsafe accumulator.add(codes + 256, x + Codes.quadColumns)
+    unsafe prefetch(codes + (prefetchDistance &+ 512))
+    unsafe accumulator.add(codes + 512, x + 2 &* Codes.quadColumns)
+    unsafe prefetch(codes + (prefetchDistance &+ 768))
+    unsafe accumulator.add(codes + 768, x + 3 &* Codes.quadColumns)
+  }
+  return accumulator.sums
 }
 
 /// Asks for the four cache lines of a quad.

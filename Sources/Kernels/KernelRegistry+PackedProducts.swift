@@ -8,41 +8,46 @@ extension KernelRegistry {
       unsafe list += [
         .init("gemv_f32_s8t_u2c_r16_avx512vnni", .gemv, .u2c, .avx512vnni, .init(gemvU2CAVX512)),
         .init(
-          "gemv_f32_s8t_u2g64_r16_avx512vnni", .gemv, .u2g64, .avx512vnni, .init(gemvU2G64AVX512)),
+          "gemv_f32_s8g64_u2g64_r16_avx512vnni", .gemv, .u2g64, .avx512vnni, .init(gemvU2G64AVX512)),
         .init(
-          "gemv_f32_s8t_u4g32_r16_avx512vnni", .gemv, .u4g32, .avx512vnni, .init(gemvU4G32AVX512)),
-        .init("gemv_f32_s8t_s8c_r16_avx512vnni", .gemv, .s8c, .avx512vnni, .init(gemvS8CAVX512)),
+          "gemv_f32_s8g64_u4g32_r16_avx512vnni", .gemv, .u4g32, .avx512vnni, .init(gemvU4G32AVX512)),
+        .init("gemv_f32_s8g64_s8c_r16_avx512vnni", .gemv, .s8c, .avx512vnni, .init(gemvS8CAVX512)),
         .init("gemm_f32_s8t_u2c_r32t12_avx512vnni", .gemm, .u2c, .avx512vnni, .init(gemmU2CAVX512)),
         .init(
-          "gemm_f32_s8t_u2g64_r32t12_avx512vnni", .gemm, .u2g64, .avx512vnni, .init(gemmU2G64AVX512)
+          "gemm_f32_s8g64_u2g64_r32t12_avx512vnni", .gemm, .u2g64, .avx512vnni,
+          .init(gemmU2G64AVX512)
         ),
         .init(
-          "gemm_f32_s8t_u4g32_r32t12_avx512vnni", .gemm, .u4g32, .avx512vnni, .init(gemmU4G32AVX512)
+          "gemm_f32_s8g64_u4g32_r32t12_avx512vnni", .gemm, .u4g32, .avx512vnni,
+          .init(gemmU4G32AVX512)
         ),
-        .init("gemm_f32_s8t_s8c_r32t12_avx512vnni", .gemm, .s8c, .avx512vnni, .init(gemmS8CAVX512)),
+        .init(
+          "gemm_f32_s8g64_s8c_r32t12_avx512vnni", .gemm, .s8c, .avx512vnni, .init(gemmS8CAVX512)),
       ]
       unsafe list += [
         .init("gemv_f32_s8t_u2c_r16_avx2", .gemv, .u2c, .avx2, .init(gemvU2CAVX2)),
-        .init("gemv_f32_s8t_u2g64_r16_avx2", .gemv, .u2g64, .avx2, .init(gemvU2G64AVX2)),
-        .init("gemv_f32_s8t_u4g32_r16_avx2", .gemv, .u4g32, .avx2, .init(gemvU4G32AVX2)),
-        .init("gemv_f32_s8t_s8c_r16_avx2", .gemv, .s8c, .avx2, .init(gemvS8CAVX2)),
+        .init("gemv_f32_s8g64_u2g64_r16_avx2", .gemv, .u2g64, .avx2, .init(gemvU2G64AVX2)),
+        .init("gemv_f32_s8g64_u4g32_r16_avx2", .gemv, .u4g32, .avx2, .init(gemvU4G32AVX2)),
+        .init("gemv_f32_s8g64_s8c_r16_avx2", .gemv, .s8c, .avx2, .init(gemvS8CAVX2)),
         .init("gemm_f32_s8t_u2c_r16t6_avx2", .gemm, .u2c, .avx2, .init(gemmU2CAVX2)),
-        .init("gemm_f32_s8t_u2g64_r16t6_avx2", .gemm, .u2g64, .avx2, .init(gemmU2G64AVX2)),
-        .init("gemm_f32_s8t_u4g32_r16t6_avx2", .gemm, .u4g32, .avx2, .init(gemmU4G32AVX2)),
-        .init("gemm_f32_s8t_s8c_r16t4_avx2", .gemm, .s8c, .avx2, .init(gemmS8CAVX2)),
+        .init("gemm_f32_s8g64_u2g64_r16t6_avx2", .gemm, .u2g64, .avx2, .init(gemmU2G64AVX2)),
+        .init("gemm_f32_s8g64_u4g32_r16t6_avx2", .gemm, .u4g32, .avx2, .init(gemmU4G32AVX2)),
+        .init("gemm_f32_s8g64_s8c_r16t4_avx2", .gemm, .s8c, .avx2, .init(gemmS8CAVX2)),
       ]
     #endif
     unsafe list += [
       .init("gemv_f32_s8t_u2c_r16_portable", .gemv, .u2c, .portable, .init(gemvU2CPortable)),
-      .init("gemv_f32_s8t_u2g64_r16_portable", .gemv, .u2g64, .portable, .init(gemvU2G64Portable)),
-      .init("gemv_f32_s8t_u4g32_r16_portable", .gemv, .u4g32, .portable, .init(gemvU4G32Portable)),
-      .init("gemv_f32_s8t_s8c_r16_portable", .gemv, .s8c, .portable, .init(gemvS8CPortable)),
+      .init(
+        "gemv_f32_s8g64_u2g64_r16_portable", .gemv, .u2g64, .portable, .init(gemvU2G64Portable)),
+      .init(
+        "gemv_f32_s8g64_u4g32_r16_portable", .gemv, .u4g32, .portable, .init(gemvU4G32Portable)),
+      .init("gemv_f32_s8g64_s8c_r16_portable", .gemv, .s8c, .portable, .init(gemvS8CPortable)),
       .init("gemm_f32_s8t_u2c_r16t2_portable", .gemm, .u2c, .portable, .init(gemmU2CPortable)),
       .init(
-        "gemm_f32_s8t_u2g64_r16t2_portable", .gemm, .u2g64, .portable, .init(gemmU2G64Portable)),
+        "gemm_f32_s8g64_u2g64_r16t2_portable", .gemm, .u2g64, .portable, .init(gemmU2G64Portable)),
       .init(
-        "gemm_f32_s8t_u4g32_r16t2_portable", .gemm, .u4g32, .portable, .init(gemmU4G32Portable)),
-      .init("gemm_f32_s8t_s8c_r16t1_portable", .gemm, .s8c, .portable, .init(gemmS8CPortable)),
+        "gemm_f32_s8g64_u4g32_r16t2_portable", .gemm, .u4g32, .portable, .init(gemmU4G32Portable)),
+      .init("gemm_f32_s8g64_s8c_r16t1_portable", .gemm, .s8c, .portable, .init(gemmS8CPortable)),
     ]
     return list
   }()
@@ -52,12 +57,22 @@ extension KernelRegistry {
     var list: [KernelEntry<QuantizationFunction>] = []
     #if arch(x86_64)
       unsafe list += [
-        .init("quantize_s8t_f32_avx512vnni", .quantize, nil, .avx512vnni, .init(quantizeS8TAVX512)),
-        .init("quantize_s8t_f32_avx2", .quantize, nil, .avx2, .init(quantizeS8TAVX2)),
+        .init(
+          "quantize_s8t_f32_avx512vnni", .quantizePerToken, nil, .avx512vnni,
+          .init(quantizeS8TAVX512)),
+        .init(
+          "quantize_s8g64_f32_avx512vnni", .quantizePerChunk, nil, .avx512vnni,
+          .init(quantizeS8G64AVX512)),
+        .init("quantize_s8t_f32_avx2", .quantizePerToken, nil, .avx2, .init(quantizeS8TAVX2)),
+        .init("quantize_s8g64_f32_avx2", .quantizePerChunk, nil, .avx2, .init(quantizeS8G64AVX2)),
       ]
     #endif
     unsafe list += [
-      .init("quantize_s8t_f32_portable", .quantize, nil, .portable, .init(quantizeS8TPortable))
+      .init(
+        "quantize_s8t_f32_portable", .quantizePerToken, nil, .portable, .init(quantizeS8TPortable)),
+      .init(
+        "quantize_s8g64_f32_portable", .quantizePerChunk, nil, .portable,
+        .init(quantizeS8G64Portable)),
     ]
     return list
   }()

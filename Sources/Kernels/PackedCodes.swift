@@ -8,15 +8,22 @@ protocol PackedCodes {
 
   /// The columns of a quad: of 256 bytes of codes of 16 rows.
   static var quadColumns: Int { get }
+  /// The columns whose products are summed as integers before they meet a scale, where activations
+  /// have one per chunk: the weights' group, or the chunk where they have none.
+  static var groupColumns: Int { get }
+
+  /// Unpacks one quad into steps of 4 columns, `stride` bytes apart.
+  static func unpack(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int)
+}
+
+/// What the formats need beside it whose activations have one scale a token.
+protocol PerTokenCodes: PackedCodes {
   static var maximumCode: Int { get }
   /// The integer of the contract is sums · multiplier − zeroPoint · Σ x.
   static var multiplier: Int32 { get }
   static var zeroPoint: Int32 { get }
   /// What the token scale is multiplied by to make up for the multiplier; a power of two.
   static var factor: Float { get }
-
-  /// Unpacks one quad into steps of 4 columns, `stride` bytes apart.
-  static func unpack(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int)
 }
 
 /// 8-bit codes.
@@ -26,10 +33,7 @@ enum ByteCodes<Primitives: TilePrimitives>: PackedCodes {
   typealias Tokens = Primitives.ByteTokens
   typealias FewTokens = Primitives.FewByteTokens
   @inline(__always) static var quadColumns: Int { 16 }
-  @inline(__always) static var maximumCode: Int { 255 }
-  @inline(__always) static var multiplier: Int32 { 1 }
-  @inline(__always) static var zeroPoint: Int32 { Primitives.byteBias }
-  @inline(__always) static var factor: Float { 1 }
+  @inline(__always) static var groupColumns: Int { 64 }
 
   @inline(__always)
   static func unpack(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int) {
@@ -48,10 +52,7 @@ enum NibbleCodes<Primitives: TilePrimitives>: PackedCodes {
   typealias Tokens = Primitives.SmallTokens
   typealias FewTokens = Primitives.FewSmallTokens
   @inline(__always) static var quadColumns: Int { 32 }
-  @inline(__always) static var maximumCode: Int { 15 }
-  @inline(__always) static var multiplier: Int32 { 1 }
-  @inline(__always) static var zeroPoint: Int32 { 0 }
-  @inline(__always) static var factor: Float { 1 }
+  @inline(__always) static var groupColumns: Int { 32 }
 
   @inline(__always)
   static func unpack(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int) {
@@ -64,12 +65,13 @@ enum NibbleCodes<Primitives: TilePrimitives>: PackedCodes {
 }
 
 /// 2-bit codes.
-enum PairCodes<Primitives: TilePrimitives>: PackedCodes {
+enum PairCodes<Primitives: TilePrimitives>: PerTokenCodes {
   typealias Quad = Primitives.PairQuad
   typealias Panel = Primitives.SmallPanel
   typealias Tokens = Primitives.SmallTokens
   typealias FewTokens = Primitives.FewSmallTokens
   @inline(__always) static var quadColumns: Int { 64 }
+  @inline(__always) static var groupColumns: Int { 64 }
   @inline(__always) static var maximumCode: Int { 3 }
   @inline(__always) static var multiplier: Int32 { 2 }
   @inline(__always) static var zeroPoint: Int32 { 3 }
@@ -85,23 +87,55 @@ enum PairCodes<Primitives: TilePrimitives>: PackedCodes {
   }
 }
 
-/// How the scales of a per-group format enter; one group is one quad.
-protocol GroupScales {
+/// How the weights' scales enter where activations have a scale per chunk.
+protocol WeightScales {
   associatedtype Primitives: TilePrimitives
-  /// The scales (and minimums) of one group of 16 rows.
+  /// The scales (and minimums) of one group of 16 rows; nothing where they are per channel.
   associatedtype Scales: BitwiseCopyable
   static var byteCount: Int { get }
   static func load(_ p: UnsafeRawPointer) -> Scales
   /// What the group's activations give to every row, from their sums of 32 columns.
   static func offset(_ groupSums: UnsafePointer<Float>) -> Float
-  /// The group's part of the result.
+  /// The group's part of the result, before the activations' scale.
   static func apply(
     _ scales: Scales, _ sums: Primitives.Reals, offset: Float
   ) -> Primitives.Reals
+  /// The result from the sum of all parts; the scales are those of the tile, where per channel.
+  static func finish(_ total: Primitives.Reals, _ tileScales: UnsafeRawPointer) -> Primitives.Reals
+}
+
+extension WeightScales {
+  @inline(__always)
+  static func finish(_ total: Primitives.Reals, _: UnsafeRawPointer) -> Primitives.Reals { total }
+}
+
+/// s8c: Σ c·x, and the channel's scale at the end.
+enum ChannelScales<Primitives: TilePrimitives>: WeightScales {
+  struct Scales: BitwiseCopyable {}
+  @inline(__always) static var byteCount: Int { 0 }
+
+  @inline(__always) static func load(_: UnsafeRawPointer) -> Scales { Scales() }
+
+  @inline(__always) static func offset(_ groupSums: UnsafePointer<Float>) -> Float {
+    // Sums with the bias are below 64 · 255 · 127 < 2^21: everything is exact.
+    unsafe (groupSums[0] + groupSums[1]) * Float(Primitives.byteBias)
+  }
+
+  @inline(__always)
+  static func apply(_: Scales, _ sums: Primitives.Reals, offset: Float) -> Primitives.Reals {
+    Primitives.byteBias == 0 ? sums : sums - .splat(offset)
+  }
+
+  @inline(__always)
+  static func finish(
+    _ total: Primitives.Reals, _ tileScales: UnsafeRawPointer
+  ) -> Primitives.Reals {
+    unsafe total * tileScales.loadUnaligned(as: Primitives.Reals.self)
+  }
 }
 
 /// u2g64: scale · (Σ c·x − 1.5·Σ x).
-enum CenteredScales<Primitives: TilePrimitives>: GroupScales {
+enum CenteredScales<Primitives: TilePrimitives>: WeightScales {
   typealias Scales = Primitives.Reals
   @inline(__always) static var byteCount: Int { 32 }
 
@@ -123,7 +157,7 @@ enum CenteredScales<Primitives: TilePrimitives>: GroupScales {
 }
 
 /// u4g32: scale · Σ c·x + minimum · Σ x.
-enum AffineScales<Primitives: TilePrimitives>: GroupScales {
+enum AffineScales<Primitives: TilePrimitives>: WeightScales {
   struct Scales: BitwiseCopyable {
     var scale: Primitives.Reals
     var minimum: Primitives.Reals

@@ -8,7 +8,7 @@ import KernelContract
 #if arch(x86_64)
   @c(ck_body_quantize_s8t_avx512vnni) @inline(__always)
   func quantizeS8TAVX512Body(_ arguments: UnsafePointer<CKQuantization>) {
-    unsafe quantize(AVX512.self, arguments)
+    unsafe quantize(AVX512.self, .perToken, arguments)
   }
 
   @inline(never) func quantizeS8TAVX512(_ arguments: UnsafePointer<CKQuantization>) {
@@ -17,15 +17,36 @@ import KernelContract
 
   @c(ck_body_quantize_s8t_avx2) @inline(__always)
   func quantizeS8TAVX2Body(_ arguments: UnsafePointer<CKQuantization>) {
-    unsafe quantize(AVX2.self, arguments)
+    unsafe quantize(AVX2.self, .perToken, arguments)
   }
 
   @inline(never) func quantizeS8TAVX2(_ arguments: UnsafePointer<CKQuantization>) {
     unsafe ck_run_quantize_s8t_avx2(arguments)
   }
 
+  @c(ck_body_quantize_s8g64_avx512vnni) @inline(__always)
+  func quantizeS8G64AVX512Body(_ arguments: UnsafePointer<CKQuantization>) {
+    unsafe quantize(AVX512.self, .perChunk, arguments)
+  }
+
+  @inline(never) func quantizeS8G64AVX512(_ arguments: UnsafePointer<CKQuantization>) {
+    unsafe ck_run_quantize_s8g64_avx512vnni(arguments)
+  }
+
+  @c(ck_body_quantize_s8g64_avx2) @inline(__always)
+  func quantizeS8G64AVX2Body(_ arguments: UnsafePointer<CKQuantization>) {
+    unsafe quantize(AVX2.self, .perChunk, arguments)
+  }
+
+  @inline(never) func quantizeS8G64AVX2(_ arguments: UnsafePointer<CKQuantization>) {
+    unsafe ck_run_quantize_s8g64_avx2(arguments)
+  }
 #endif
 
 @inline(never) func quantizeS8TPortable(_ arguments: UnsafePointer<CKQuantization>) {
-  unsafe quantize(Portable.self, arguments)
+  unsafe quantize(Portable.self, .perToken, arguments)
+}
+
+@inline(never) func quantizeS8G64Portable(_ arguments: UnsafePointer<CKQuantization>) {
+  unsafe quantize(Portable.self, .perChunk, arguments)
 }

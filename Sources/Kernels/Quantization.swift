@@ -1,4 +1,5 @@
 import CKernels
+import KernelContract
 
 /// What an instruction set gives to the quantization of activations: 32 values at a time.
 protocol QuantizationPrimitives {
@@ -20,11 +21,13 @@ protocol QuantizationPrimitives {
 /// Tokens to int8 with scales and sums.
 @inline(__always)
 func quantize<P: QuantizationPrimitives>(
-  _: P.Type, _ arguments: UnsafePointer<CKQuantization>
+  _: P.Type, _ grouping: ActivationGrouping, _ arguments: UnsafePointer<CKQuantization>
 ) {
   let a = unsafe arguments.pointee
   let wholeCount = unsafe a.columnCount / 32
   let restCount = unsafe a.columnCount &- wholeCount &* 32
+  // Groups of 32 columns that share a scale.
+  let sharingCount = grouping == .perToken ? unsafe a.chunkCount &* 2 : 2
   var rest = Halves(low: SIMD16<Float>.zero, high: SIMD16<Float>.zero)
   var token = unsafe a.tokenBegin
   while unsafe token < a.tokenEnd {
@@ -33,39 +36,47 @@ func quantize<P: QuantizationPrimitives>(
       guard let to = bytes.baseAddress else { return }
       unsafe copyFloats(restCount, from: input + wholeCount &* 32, to: to)
     }
-    var magnitudes = P.zeroMagnitudes
-    var group = 0
-    while group < wholeCount {
-      unsafe magnitudes = P.larger(magnitudes, input + group &* 32)
-      group &+= 1
-    }
-    if restCount > 0 { unsafe magnitudes = P.larger(magnitudes, &rest) }
-    let largest = P.largest(magnitudes)
-    let magnitude = Float(bitPattern: UInt32(truncatingIfNeeded: largest))
-    let isPlain = largest < 0x7F80_0000 && magnitude >= 0x1p-110
-    let scale = largest >= 0x7F80_0000 ? Float.nan : isPlain ? magnitude / 127 : 0
-    unsafe a.tokenScales[token] = scale
-    let factor = isPlain ? 127 / magnitude : 0
-
     let codes = unsafe UnsafeMutableRawPointer(a.activations + token &* a.activationStride)
+    let scales = unsafe a.activationScales + token &* a.activationScaleStride
     let groupSums = unsafe a.groupSums + token &* a.groupSumStride
     var total: Int32 = 0
-    group = 0
-    while unsafe group < a.chunkCount &* 2 {
-      var sum: Int32 = 0
-      if unsafe !isPlain || group &* 32 >= a.columnCount {
-        unsafe (codes + group &* 32).storeBytes(
-          of: InlineArray<4, UInt64>(repeating: 0), as: InlineArray<4, UInt64>.self)
-      } else if group < wholeCount {
-        unsafe sum = P.quantize(input + group &* 32, factor: factor, to: codes + group &* 32)
-      } else {
-        unsafe sum = P.quantize(&rest, factor: factor, to: codes + group &* 32)
+    var begin = 0
+    var place = 0
+    while unsafe begin < a.chunkCount &* 2 {
+      let end = begin &+ sharingCount
+      var magnitudes = P.zeroMagnitudes
+      var group = begin
+      while group < min(end, wholeCount) {
+        unsafe magnitudes = P.larger(magnitudes, input + group &* 32)
+        group &+= 1
       }
-      unsafe groupSums[group] = Float(sum)
-      total &+= sum
-      group &+= 1
+      if restCount > 0 && begin <= wholeCount && wholeCount < end {
+        unsafe magnitudes = P.larger(magnitudes, &rest)
+      }
+      let largest = P.largest(magnitudes)
+      let magnitude = Float(bitPattern: UInt32(truncatingIfNeeded: largest))
+      let isPlain = largest < 0x7F80_0000 && magnitude >= 0x1p-110
+      unsafe scales[place] = largest >= 0x7F80_0000 ? Float.nan : isPlain ? magnitude / 127 : 0
+      let factor = isPlain ? 127 / magnitude : 0
+      group = begin
+      while group < end {
+        var sum: Int32 = 0
+        if unsafe !isPlain || group &* 32 >= a.columnCount {
+          unsafe (codes + group &* 32).storeBytes(
+            of: InlineArray<4, UInt64>(repeating: 0), as: InlineArray<4, UInt64>.self)
+        } else if group < wholeCount {
+          unsafe sum = P.quantize(input + group &* 32, factor: factor, to: codes + group &* 32)
+        } else {
+          unsafe sum = P.quantize(&rest, factor: factor, to: codes + group &* 32)
+        }
+        unsafe groupSums[group] = Float(sum)
+        total &+= sum
+        group &+= 1
+      }
+      begin = end
+      place &+= 1
     }
-    unsafe a.tokenSums[token] = total
+    if grouping == .perToken { unsafe a.tokenSums[token] = total }
     token &+= 1
   }
 }

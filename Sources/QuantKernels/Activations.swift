@@ -2,8 +2,9 @@ import CKernels
 import KernelContract
 import TensorCore
 
-/// Activations quantized to int8, with what the products need beside them: a scale and a sum per
-/// token and sums per 32 columns; and the working memory of GEMM.
+/// Activations quantized to int8, with what the products need beside them: scales, of each token or of
+/// each token's chunks of 64 columns; sums per token and per 32 columns; and the working memory of
+/// GEMM.
 ///
 /// Allocated once, for the most tokens and columns it will hold; filling it and multiplying with it
 /// allocate nothing. Not for several threads at a time, the pool's own apart.
@@ -21,6 +22,8 @@ public final class Activations: @unchecked Sendable {
   public private(set) var tokenCount = 0
   /// The columns it holds now.
   public private(set) var columnCount = 0
+  /// What shares a scale in what it holds now.
+  public private(set) var grouping = ActivationGrouping.perToken
 
   private let codeStorage: AlignedStorage
   private let scaleStorage: AlignedStorage
@@ -41,7 +44,7 @@ public final class Activations: @unchecked Sendable {
     self.threadCapacity = threadCapacity
     let chunkCount = (columnCapacity + 63) / 64
     codeStorage = AlignedStorage(byteCount: tokenCapacity * Self.stride(chunkCount: chunkCount))
-    scaleStorage = AlignedStorage(byteCount: tokenCapacity * 4)
+    scaleStorage = AlignedStorage(byteCount: tokenCapacity * chunkCount * 4)
     sumStorage = AlignedStorage(byteCount: tokenCapacity * 4)
     groupSumStorage = AlignedStorage(byteCount: tokenCapacity * chunkCount * 8)
     let scratch = PackedProductScratch.byteCount(columns: columnCapacity)
@@ -60,13 +63,16 @@ public final class Activations: @unchecked Sendable {
 
   package var chunkCount: Int { (columnCount + 63) / 64 }
   package var stride: Int { Self.stride(chunkCount: chunkCount) }
+  /// Scales from token to token.
+  package var scaleStride: Int { grouping.scaleCount(chunkCount: chunkCount) }
 
   /// Says what it holds; whoever fills it otherwise than by `quantize` follows the contract.
-  package func prepare(tokenCount: Int, columnCount: Int) {
+  package func prepare(tokenCount: Int, columnCount: Int, grouping: ActivationGrouping) {
     precondition(tokenCount > 0 && tokenCount <= tokenCapacity, "more tokens than the capacity")
     precondition(columnCount > 0 && columnCount <= columnCapacity, "more columns than the capacity")
     self.tokenCount = tokenCount
     self.columnCount = columnCount
+    self.grouping = grouping
   }
 
   // Pointers into the storages, valid as long as the activations.
@@ -88,27 +94,31 @@ public final class Activations: @unchecked Sendable {
       + thread * PackedProductScratch.byteCount(columns: columnCapacity)
   }
 
-  /// Quantizes tokens, each to int8 with scale = largest magnitude / 127, to nearest even.
+  /// Quantizes tokens to int8: each token or each chunk of 64 columns, as the grouping says, with
+  /// scale = largest magnitude / 127, to nearest even.
   ///
-  /// A token with a NaN or an infinity gets the scale NaN, so that every product of it is NaN. A
-  /// token whose magnitudes are all below 2^-110 becomes zero. O(tokens · columns), no allocation.
+  /// Where a token or chunk has a NaN or an infinity its scale is NaN, so that every product of the
+  /// token is NaN. Where all magnitudes are below 2^-110 it becomes zero. O(tokens · columns), no
+  /// allocation.
   ///
   /// - Parameters:
   ///   - input: f32, token after token.
   ///   - stride: floats from token to token; nil where they are contiguous.
+  ///   - grouping: what the weights to multiply need, `ActivationGrouping.required(by:)`.
   /// - Precondition: counts are positive and within the capacities; `stride` ≥ `columnCount`.
   public func quantize(
     _ input: UnsafePointer<Float>, tokenCount: Int, columnCount: Int, stride: Int? = nil,
-    using library: KernelLibrary, pool: ThreadPool
+    for grouping: ActivationGrouping, using library: KernelLibrary, pool: ThreadPool
   ) {
-    prepare(tokenCount: tokenCount, columnCount: columnCount)
+    prepare(tokenCount: tokenCount, columnCount: columnCount, grouping: grouping)
     precondition((stride ?? columnCount) >= columnCount, "tokens overlap")
     let arguments = unsafe CKQuantization(
-      input: input, activations: codes, tokenScales: scales, tokenSums: sums,
+      input: input, activations: codes, activationScales: scales, tokenSums: sums,
       groupSums: groupSums, inputStride: stride ?? columnCount, activationStride: self.stride,
-      groupSumStride: chunkCount * 2, columnCount: columnCount, chunkCount: chunkCount,
+      activationScaleStride: scaleStride, groupSumStride: chunkCount * 2, columnCount: columnCount,
+      chunkCount: chunkCount,
       tokenBegin: 0, tokenEnd: tokenCount)
-    let function = library.quantization
+    let function = library.quantization(grouping)
     // Below this a fork-join costs more than it saves: 16 Ki floats take about 2 µs.
     guard pool.threadCount > 1, tokenCount > 1, tokenCount * columnCount >= 16384 else {
       unsafe withUnsafePointer(to: arguments) { unsafe function($0) }
@@ -121,15 +131,16 @@ public final class Activations: @unchecked Sendable {
   ///
   /// - Precondition: `input` is exactly `tokenCount` × `columnCount` long.
   public func quantize(
-    _ input: Span<Float>, tokenCount: Int, columnCount: Int, using library: KernelLibrary,
-    pool: ThreadPool
+    _ input: Span<Float>, tokenCount: Int, columnCount: Int, for grouping: ActivationGrouping,
+    using library: KernelLibrary, pool: ThreadPool
   ) {
     precondition(input.count == tokenCount * columnCount, "the span is not tokens × columns")
     unsafe input.withUnsafeBufferPointer { buffer in
       // The preconditions leave no empty buffer.
       guard let base = buffer.baseAddress else { return }
       unsafe quantize(
-        base, tokenCount: tokenCount, columnCount: columnCount, using: library, pool: pool)
+        base, tokenCount: tokenCount, columnCount: columnCount, for: grouping, using: library,
+        pool: pool)
     }
   }
 }

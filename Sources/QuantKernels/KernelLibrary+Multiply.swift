@@ -4,9 +4,17 @@ import PackedFormats
 
 extension KernelLibrary {
   /// The tokens from which on GEMM is chosen over GEMV a token (which reads each row tile from
-  /// memory once and then from cache). Measured on Zen 3, AVX2, 2048x2048: GEMV wins at 3 tokens in
-  /// u2c, u2g64 and s8c, GEMM from 6 on in u2c and from 4 on in u4g32 (255 against 440 µs).
-  package static let gemmTokenCount = 4
+  /// memory once and then from cache). Measured on Zen 3, AVX2, 2048x2048, medians of 15 interleaved
+  /// runs, time of GEMV over GEMM at 2, 4, 6 and 8 tokens: u2c 0.75, 0.87, 1.09, 1.12; u2g64 0.75,
+  /// 0.92, 1.01, 1.12; u4g32 1.21, 1.51, 1.77, 1.99; s8c 0.73, 0.92, 0.98, 1.02.
+  package static func gemmTokenCount(_ format: WeightFormat) -> Int {
+    switch format {
+    case .u4g32: 2
+    case .u2c, .u2g64: 6
+    case .s8c: 8
+    case .f32, .f16: preconditionFailure("\(format.name) is no packed format")
+    }
+  }
 
   /// y = W · x for every token: output[t][r] = Σ W[r][c] · x[t][c], as `PackedProductFunction`
   /// says.
@@ -19,8 +27,8 @@ extension KernelLibrary {
   ///   - outputStride: floats from token to token; nil where they are contiguous.
   ///   - rows: the rows to compute, the others are not written; nil for all. The lower bound is a
   ///     multiple of 16, and the upper bound too or the row count.
-  /// - Precondition: the activations' columns are the weights'; `output` holds
-  ///   `tokenCount` · `outputStride` floats and overlaps nothing; `outputStride` ≥ the rows; for
+  /// - Precondition: the activations' columns are the weights', and their grouping is what
+  ///   `ActivationGrouping.required(by:)` says of the weights' format; `output` holds `tokenCount` · `outputStride` floats and overlaps nothing; `outputStride` ≥ the rows; for
   ///   more than one token the pool has no more threads than the activations' capacity.
   public func multiply(
     _ weights: PackedMatrix, _ activations: Activations,
@@ -31,13 +39,16 @@ extension KernelLibrary {
     precondition(
       activations.columnCount == weights.columnCount,
       "activations of \(activations.columnCount) columns, weights of \(weights.columnCount)")
+    precondition(
+      activations.grouping == .required(by: weights.format),
+      "\(weights.format.name) weights, activations quantized as \(activations.grouping.rawValue)")
     precondition((outputStride ?? weights.rowCount) >= weights.rowCount, "tokens overlap")
     let rows = rows ?? 0..<weights.rowCount
     precondition(
       rows.lowerBound >= 0 && rows.upperBound <= weights.rowCount && rows.lowerBound % 16 == 0
         && (rows.upperBound % 16 == 0 || rows.upperBound == weights.rowCount),
       "rows \(rows) are no tiles of \(weights.rowCount) rows")
-    let usesGEMM = tokenCount >= Self.gemmTokenCount
+    let usesGEMM = tokenCount >= Self.gemmTokenCount(weights.format)
     precondition(
       !usesGEMM || pool.threadCount <= activations.threadCapacity,
       "activations for \(activations.threadCapacity) threads, a pool of \(pool.threadCount)")
@@ -75,11 +86,12 @@ extension KernelLibrary {
     let layout = weights.layout
     return unsafe CKProduct(
       codes: weights.codes, scales: weights.scales, activations: activations.codes,
-      tokenScales: activations.scales, tokenSums: activations.sums,
+      activationScales: activations.scales, tokenSums: activations.sums,
       groupSums: activations.groupSums, output: output, scratch: nil,
       codeTileBytes: layout.codeTileBytes, scaleTileBytes: layout.scaleTileBytes,
-      activationStride: activations.stride, groupSumStride: activations.chunkCount * 2,
-      outputStride: outputStride, rowCount: weights.rowCount, chunkCount: weights.chunkCount,
+      activationStride: activations.stride, activationScaleStride: activations.scaleStride,
+      groupSumStride: activations.chunkCount * 2, outputStride: outputStride,
+      rowCount: weights.rowCount, chunkCount: weights.chunkCount,
       tokenCount: activations.tokenCount, tileBegin: 0, tileEnd: weights.tileCount)
   }
 }

@@ -19,7 +19,7 @@ import PackedFormats
   /// The names of all chosen kernels, in the registry's order.
   public let selectedKernelNames: [String]
 
-  package let quantization: QuantizationFunction
+  private let tokenQuantization, chunkQuantization: QuantizationFunction
   private let gemv: ProductSelection
   private let gemm: ProductSelection
 
@@ -36,8 +36,10 @@ import PackedFormats
     self.features = features
     self.instructionSet = instructionSet
     var names: [String] = []
-    quantization = Self.choose(
-      from: KernelRegistry.quantizations, .quantize, nil, instructionSet, features, &names)
+    tokenQuantization = Self.choose(
+      from: KernelRegistry.quantizations, .quantizePerToken, nil, instructionSet, features, &names)
+    chunkQuantization = Self.choose(
+      from: KernelRegistry.quantizations, .quantizePerChunk, nil, instructionSet, features, &names)
     gemv = ProductSelection(.gemv, instructionSet, features, &names)
     gemm = ProductSelection(.gemm, instructionSet, features, &names)
     selectedKernelNames = names
@@ -53,6 +55,10 @@ import PackedFormats
     }
     names.append(entry.name)
     return entry.function
+  }
+
+  package func quantization(_ grouping: ActivationGrouping) -> QuantizationFunction {
+    grouping == .perToken ? tokenQuantization : chunkQuantization
   }
 
   package func product(_ operation: KernelOperation, _ format: WeightFormat)

@@ -31,7 +31,9 @@ struct RegistryTests {
   @Test func quantizationsAgreeWithTheReference() {
     for entry in KernelRegistry.quantizations
     where Self.features.isSuperset(of: entry.requirements) {
-      let result = QuantizationCheck.run(entry.function, isQuick: false)
+      let grouping: ActivationGrouping =
+        entry.operation == .quantizePerToken ? .perToken : .perChunk
+      let result = QuantizationCheck.run(entry.function, grouping, isQuick: false)
       #expect(result.failure == nil, "\(entry.name)")
       #expect(result.caseCount > 100)
     }
@@ -44,9 +46,16 @@ struct RegistryTests {
           let entry = KernelRegistry.packedProducts.selected(
             operation, format, at: level, on: level.requirements)
           #expect(entry?.instructionSet == level)
-          #expect(entry?.name.hasPrefix("\(operation.rawValue)_f32_s8t_\(format.name)_") == true)
+          let grouping = ActivationGrouping.required(by: format).rawValue
+          #expect(
+            entry?.name.hasPrefix("\(operation.rawValue)_f32_\(grouping)_\(format.name)_") == true)
           #expect(entry?.name.hasSuffix("_\(level.rawValue)") == true)
         }
+      }
+      for operation in [KernelOperation.quantizePerToken, .quantizePerChunk] {
+        let entry = KernelRegistry.quantizations.selected(
+          operation, at: level, on: level.requirements)
+        #expect(entry?.name == "\(operation.rawValue)_f32_\(level.rawValue)")
       }
     }
   }

@@ -5,6 +5,12 @@ import PackedFormats
 import QuantKernels
 import Testing
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// The public way from canonical planes and f32 activations to f32 results.
 struct KernelLibraryTests {
   static let levels = InstructionSet.available(on: CPUFeatures.detect())
@@ -30,7 +36,8 @@ struct KernelLibraryTests {
       let input = Self.values(tokens, columns, seed: 8)
       var expected: [Float] = []
       for t in 0..<tokens {
-        let token = QuantizedToken(Array(input[t * columns..<(t + 1) * columns]))
+        let token = QuantizedToken(
+          Array(input[t * columns..<(t + 1) * columns]), .required(by: format))
         expected += (0..<rows).map { data.reference.multiply(row: $0, token) }
       }
       for threads in 1...3 {
@@ -39,7 +46,8 @@ struct KernelLibraryTests {
         let activations = Activations(
           tokenCapacity: tokens, columnCapacity: columns, threadCapacity: threads)
         activations.quantize(
-          input.span, tokenCount: tokens, columnCount: columns, using: library, pool: pool)
+          input.span, tokenCount: tokens, columnCount: columns, for: .required(by: format),
+          using: library, pool: pool)
         var output = [Float](repeating: .nan, count: tokens * rows)
         var span = output.mutableSpan
         library.multiply(data.matrix, activations, into: &span, pool: pool)
@@ -67,7 +75,7 @@ struct KernelLibraryTests {
         let activations = Activations(tokenCapacity: tokens, columnCapacity: columns)
         activations.quantize(
           input.span.extracting(0..<count * columns), tokenCount: count, columnCount: columns,
-          using: library, pool: pool)
+          for: .required(by: format), using: library, pool: pool)
         var output = [Float](repeating: 1, count: count * rows)
         var span = output.mutableSpan
         library.multiply(data.matrix, activations, into: &span, pool: pool)
@@ -86,8 +94,9 @@ struct KernelLibraryTests {
     let pool = ThreadPool(threadCount: 1)
     let activations = Activations(tokenCapacity: 1, columnCapacity: 64)
     let input = Self.values(1, 64, seed: 6)
-    activations.quantize(input.span, tokenCount: 1, columnCount: 64, using: library, pool: pool)
-    let token = QuantizedToken(input)
+    activations.quantize(
+      input.span, tokenCount: 1, columnCount: 64, for: .perChunk, using: library, pool: pool)
+    let token = QuantizedToken(input, .perChunk)
     for rows in [0..<16, 16..<48, 48..<70, 0..<70] {
       var output = [Float](repeating: -1, count: 70)
       unsafe output.withUnsafeMutableBufferPointer { buffer in
@@ -99,6 +108,66 @@ struct KernelLibraryTests {
         let wanted = rows.contains(row) ? data.reference.multiply(row: row, token) : -1
         #expect(output[row] == wanted)
       }
+    }
+  }
+
+  /// Packed products stay near those of floats: a scale per chunk bounds the error by the chunk's
+  /// largest magnitude, where one per token would by the token's.
+  @Test(arguments: formats)
+  func anOutlierSpoilsItsOwnChunkOnly(_ format: WeightFormat) throws {
+    let library = try KernelLibrary()
+    let (rows, columns) = (16, 512)
+    let data = try ProductData(
+      ProductCase(format: format, rows: rows, columns: columns, tokens: 1, fill: .random, seed: 12))
+    var input = Self.values(1, columns, seed: 13)
+    input[5] = 1000
+    let pool = ThreadPool(threadCount: 1)
+    let activations = Activations(tokenCapacity: 1, columnCapacity: columns)
+    let grouping = ActivationGrouping.required(by: format)
+    activations.quantize(
+      input.span, tokenCount: 1, columnCount: columns, for: grouping, using: library, pool: pool)
+    var output = [Float](repeating: .nan, count: rows)
+    var span = output.mutableSpan
+    library.multiply(data.matrix, activations, into: &span, pool: pool)
+    for row in 0..<rows {
+      var sum = 0.0
+      // Half a step of each activation, times its weight.
+      var tolerance = 0.001
+      for column in 0..<columns {
+        let value = Double(data.reference.value(row: row, column: column))
+        let isSpoilt = grouping == .perToken || column < ActivationGrouping.chunkColumns
+        sum += value * Double(input[column])
+        tolerance += abs(value) * (isSpoilt ? 1000 : 1) * 0.5001 / 127
+      }
+      #expect(abs(Double(output[row]) - sum) <= tolerance, "row \(row), seeds 12, 13")
+    }
+  }
+
+  /// The one test that writes the environment, and no other reads this variable.
+  @Test func theEnvironmentForcesALevel() throws {
+    // The strings are constants; setenv copies them.
+    defer { _ = unsafe unsetenv("AFM_ISA") }
+    for level in Self.levels {
+      _ = unsafe setenv("AFM_ISA", level.rawValue, 1)
+      let library = try KernelLibrary.fromEnvironment()
+      #expect(library.instructionSet == level)
+      #expect(library.selectedKernelNames.allSatisfy { $0.hasSuffix("_\(level.rawValue)") })
+    }
+    for level in InstructionSet.allCases where !Self.levels.contains(level) {
+      _ = unsafe setenv("AFM_ISA", level.rawValue, 1)
+      #expect(throws: SelectionError.unavailable(level, available: Self.levels)) {
+        try KernelLibrary.fromEnvironment()
+      }
+    }
+    _ = unsafe setenv("AFM_ISA", "sse9", 1)
+    #expect(throws: SelectionError.unknownName("sse9")) { try KernelLibrary.fromEnvironment() }
+    for value in ["", nil] {
+      if let value {
+        _ = unsafe setenv("AFM_ISA", value, 1)
+      } else {
+        _ = unsafe unsetenv("AFM_ISA")
+      }
+      #expect(try KernelLibrary.fromEnvironment().instructionSet == Self.levels.max())
     }
   }
 

@@ -19,9 +19,10 @@ typedef struct CKProduct {
   const void *_Nonnull scales;
   /// int8 activations, token after token, activationStride bytes apart.
   const int8_t *_Nonnull activations;
-  /// One scale a token.
-  const float *_Nonnull tokenScales;
-  /// The sum of each token's activations.
+  /// s8t: one scale a token. s8g64: one a token and chunk, activationScaleStride floats from token
+  /// to token.
+  const float *_Nonnull activationScales;
+  /// The sum of each token's activations; s8t only.
   const int32_t *_Nonnull tokenSums;
   /// Per token the sums of 32 columns each, groupSumStride floats apart.
   const float *_Nonnull groupSums;
@@ -30,7 +31,7 @@ typedef struct CKProduct {
   /// Working memory of this thread; GEMM only.
   void *_Nullable scratch;
   long codeTileBytes, scaleTileBytes;
-  long activationStride, groupSumStride, outputStride;
+  long activationStride, activationScaleStride, groupSumStride, outputStride;
   /// Rows of the whole matrix, so that the last tile can be cut.
   long rowCount;
   /// Columns in units of 64, rounded up.
@@ -44,15 +45,18 @@ typedef struct CKQuantization {
   /// f32 activations, token after token, inputStride floats apart.
   const float *_Nonnull input;
   int8_t *_Nonnull activations;
-  float *_Nonnull tokenScales;
+  /// Places as in CKProduct.
+  float *_Nonnull activationScales;
+  /// Written by s8t only.
   int32_t *_Nonnull tokenSums;
   float *_Nonnull groupSums;
-  long inputStride, activationStride, groupSumStride;
+  long inputStride, activationStride, activationScaleStride, groupSumStride;
   long columnCount, chunkCount;
   long tokenBegin, tokenEnd;
 } CKQuantization;
 
 CK_TRAMPOLINES(quantize_s8t, CKQuantization)
+CK_TRAMPOLINES(quantize_s8g64, CKQuantization)
 
 CK_TRAMPOLINES(gemv_s8c, CKProduct)
 CK_TRAMPOLINES(gemv_u4g32, CKProduct)

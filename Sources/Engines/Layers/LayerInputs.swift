@@ -1,33 +1,62 @@
+import KernelContract
 import QuantKernels
 
-/// The rows that the next linear layers read: floats, and their int8 form where one of them asks.
+/// The rows that the next linear layers read: floats, and their int8 forms where one of them asks.
 @safe
 final class LayerInputs {
   private(set) var tokens = 0
   private(set) var columns = 0
-  /// The int8 form; of these rows only if a layer they were set for wants it.
-  let activations: Activations
+  // One for each grouping, so that the layers of one call may mix formats; memory that no layer asks
+  // for is reserved and never touched.
+  private let perToken: Activations
+  private let perChunk: Activations
   // [tokens][columns], owned by the caller of `set` and valid until its next call.
   private var source: UnsafePointer<Float>?
   private let compute: Compute
 
   init(compute: Compute, tokenCapacity: Int, columnCapacity: Int) {
     self.compute = compute
-    activations = Activations(
+    perToken = Activations(
+      tokenCapacity: tokenCapacity, columnCapacity: columnCapacity,
+      threadCapacity: compute.pool.threadCount)
+    perChunk = Activations(
       tokenCapacity: tokenCapacity, columnCapacity: columnCapacity,
       threadCapacity: compute.pool.threadCount)
   }
 
-  /// Takes contiguous rows for some layers, and quantizes them once where any of those wants that.
+  /// The int8 form of one grouping; of these rows only if a layer they were set for wants it.
+  func activations(_ grouping: ActivationGrouping) -> Activations {
+    switch grouping {
+    case .perToken: perToken
+    case .perChunk: perChunk
+    }
+  }
+
+  /// Takes contiguous rows for some layers, and quantizes them once for each grouping that any of
+  /// those wants.
   @unsafe func set(
     _ rows: UnsafePointer<Float>, tokens: Int, columns: Int, for layers: Linear...
   ) {
     unsafe source = rows
     self.tokens = tokens
     self.columns = columns
-    guard layers.contains(where: \.wantsQuantizedInputs) else { return }
-    unsafe activations.quantize(
-      rows, tokenCount: tokens, columnCount: columns, using: compute.library, pool: compute.pool)
+    var wantsTokens = false
+    var wantsChunks = false
+    for layer in layers {
+      switch layer.inputGrouping {
+      case .perToken: wantsTokens = true
+      case .perChunk: wantsChunks = true
+      case nil: break
+      }
+    }
+    if wantsTokens { unsafe quantize(rows, .perToken) }
+    if wantsChunks { unsafe quantize(rows, .perChunk) }
+  }
+
+  @unsafe private func quantize(_ rows: UnsafePointer<Float>, _ grouping: ActivationGrouping) {
+    unsafe activations(grouping).quantize(
+      rows, tokenCount: tokens, columnCount: columns, for: grouping, using: compute.library,
+      pool: compute.pool)
   }
 
   /// The rows as floats.

@@ -1,3 +1,4 @@
+import KernelContract
 import PackedFormats
 import QuantKernels
 import TensorCore
@@ -50,9 +51,9 @@ final class Linear: Sendable {
   /// Parameters, the bias included.
   var parameterCount: Int { rows * columns + (bias?.count ?? 0) }
 
-  /// Whether the inputs must be quantized for this matrix.
-  var wantsQuantizedInputs: Bool {
-    if case .packed = weights { true } else { false }
+  /// How the inputs must be quantized for this matrix; nil where it reads floats.
+  var inputGrouping: ActivationGrouping? {
+    if case .packed = weights { .required(by: format) } else { nil }
   }
 
   /// Writes one output row of `rows` elements per input row, contiguous, into `output`.
@@ -62,7 +63,8 @@ final class Linear: Sendable {
     switch weights {
     case .packed(let matrix):
       unsafe compute.library.multiply(
-        matrix, inputs.activations, into: output, outputStride: rows, pool: compute.pool)
+        matrix, inputs.activations(.required(by: format)), into: output, outputStride: rows,
+        pool: compute.pool)
     case .float(let matrix):
       unsafe matrix.multiply(
         inputs.rows, tokens: inputs.tokens, into: output, compute: compute)
