@@ -66,7 +66,9 @@ let package = Package(
     module("Tiers", ["EngineInterface", "TraceCore"]),
 
     // Floor 4.
-    module("QuantKernels", ["Kernels", "KernelContract", "CKernels", "CPlatform"]),
+    module(
+      "QuantKernels",
+      ["Kernels", "KernelContract", "PackedFormats", "TensorCore", "CKernels", "CPlatform"]),
     module(
       "KernelChecks",
       [
@@ -78,8 +80,8 @@ let package = Package(
     module(
       "Engines",
       [
-        "QuantKernels", "FloatBaseline", "ModelFile", "EngineInterface", "KVCache", "Tokenization",
-        "TraceCore",
+        "QuantKernels", "FloatBaseline", "KernelContract", "ModelFile", "EngineInterface",
+        "KVCache", "Tokenization", "PackedFormats", "TensorCore", "TraceCore", "Files",
       ]),
     module("Report", ["BenchCore"]),
 
@@ -87,8 +89,9 @@ let package = Package(
     .executableTarget(
       name: "afm-bench",
       dependencies: [
-        "Engines", "Report", "BenchCore", "Tiers", "ModelFile", "TraceExport", "QuantKernels",
-        "Tokenization", "Files", argumentParser,
+        "Engines", "Report", "BenchCore", "Tiers", "EngineInterface", "ModelFile", "TraceExport",
+        "TraceCore", "QuantKernels", "KernelContract", "PackedFormats", "Tokenization",
+        "TensorCore", "Files", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -110,6 +113,10 @@ let package = Package(
     tests("BenchCore", ["Tiers", "EngineInterface"]),
     tests("Report", ["BenchCore"]),
     tests("FloatBaseline", ["KernelReference", "KernelContract"]),
+    tests("TensorCore"),
+    tests("KVCache"),
+    tests("EngineInterface"),
+    .testTarget(name: "ArchitectureTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -136,14 +136,15 @@ package struct Sampler: Sendable {
   /// Draws from the candidates that top-p keeps.
   private mutating func draw() -> Int32 {
     let largest = candidates[0].logit
-    let scale = 1 / options.temperature
+    // Divided by, not multiplied with its reciprocal: that of a denormal number is infinite.
+    let temperature = options.temperature
     var total: Double = 0
-    for candidate in candidates { total += Double(exp((candidate.logit - largest) * scale)) }
+    for candidate in candidates { total += Double(exp((candidate.logit - largest) / temperature)) }
     var kept = candidates.count
     if options.topP < 1 {
       var cumulative: Double = 0
       for index in candidates.indices {
-        cumulative += Double(exp((candidates[index].logit - largest) * scale))
+        cumulative += Double(exp((candidates[index].logit - largest) / temperature))
         if cumulative >= Double(options.topP) * total {
           kept = index + 1
           total = cumulative
@@ -153,7 +154,7 @@ package struct Sampler: Sendable {
     }
     var remaining = nextUnit() * total
     for candidate in candidates.prefix(kept) {
-      remaining -= Double(exp((candidate.logit - largest) * scale))
+      remaining -= Double(exp((candidate.logit - largest) / temperature))
       if remaining < 0 { return candidate.token }
     }
     return candidates[kept - 1].token
