@@ -27,6 +27,8 @@ package final class LanguageModelSession {
   /// Tokens put in the cache before any turn.
   private var preloaded: [Int32] = []
   private var requestCount = 0
+  /// How often the cache was begun anew: positions of before and after are not the same text.
+  private var restartCount = 0
 
   /// How a session is set up.
   package struct Options {
@@ -100,6 +102,7 @@ package final class LanguageModelSession {
   /// Back to the positions that were preloaded.
   private func restart() {
     session.truncate(to: min(preloaded.count, session.positionCount))
+    restartCount += 1
     account = ContextAccount()
     account.history = session.positionCount
     renderedText = ""
@@ -413,19 +416,21 @@ package final class LanguageModelSession {
   /// What a failed request must put back.
   private struct Checkpoint {
     let positionCount: Int
+    let restartCount: Int
     let account: ContextAccount
     let renderedText: String
     let pendingTokens: [Int32]
 
     init(_ session: LanguageModelSession) {
       positionCount = session.session.positionCount
+      restartCount = session.restartCount
       account = session.account
       renderedText = session.renderedText
       pendingTokens = session.pendingTokens
     }
 
     func restore(_ session: LanguageModelSession) {
-      guard session.session.positionCount >= positionCount else {
+      guard session.restartCount == restartCount else {
         // The failed turn had begun the cache anew: the next turn renders everything again.
         session.restart()
         return
