@@ -229,10 +229,11 @@ package final class LanguageModelSession {
     let reasoning = try asText {
       try engine.decode(served.reasoningTokens.filter { !engine.facts.stopTokens.contains($0) })
     }
-    messages.append(Message(role: .user, content: prompt))
-    let shown = try asText { try engine.render(messages, addsGenerationPrompt: true) }
+    let asked = messages + [Message(role: .user, content: prompt)]
+    let shown = try asText { try engine.render(asked, addsGenerationPrompt: true) }
+    // Nothing throws from here on.
     renderedText = shown + content
-    messages.append(Message(role: .assistant, content: content))
+    messages = asked + [Message(role: .assistant, content: content)]
     pendingTokens = served.finish == .length ? Array(visible.suffix(1)) : []
     transcript.append(.prompt(prompt))
     if !served.reasoningTokens.isEmpty { transcript.append(.reasoning(reasoning)) }
