@@ -116,6 +116,14 @@ let package = Package(
     tests("TensorCore"),
     tests("KVCache"),
     tests("EngineInterface"),
+    tests(
+      "Engines",
+      [
+        "EngineInterface", "ModelFile", "KernelContract", "PackedFormats", "Tokenization",
+        "TensorCore",
+      ]
+    ),
+    tests("Tiers", ["EngineInterface", "TraceCore", "TraceExport"]),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

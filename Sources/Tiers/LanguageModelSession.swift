@@ -27,6 +27,8 @@ package final class LanguageModelSession {
   /// Tokens put in the cache before any turn.
   private var preloaded: [Int32] = []
   private var requestCount = 0
+  /// How often the cache was begun anew: positions of before and after are not the same text.
+  private var restartCount = 0
 
   /// How a session is set up.
   package struct Options {
@@ -100,6 +102,7 @@ package final class LanguageModelSession {
   /// Back to the positions that were preloaded.
   private func restart() {
     session.truncate(to: min(preloaded.count, session.positionCount))
+    restartCount += 1
     account = ContextAccount()
     account.history = session.positionCount
     renderedText = ""
@@ -226,10 +229,11 @@ package final class LanguageModelSession {
     let reasoning = try asText {
       try engine.decode(served.reasoningTokens.filter { !engine.facts.stopTokens.contains($0) })
     }
-    messages.append(Message(role: .user, content: prompt))
-    let shown = try asText { try engine.render(messages, addsGenerationPrompt: true) }
+    let asked = messages + [Message(role: .user, content: prompt)]
+    let shown = try asText { try engine.render(asked, addsGenerationPrompt: true) }
+    // Nothing throws from here on.
     renderedText = shown + content
-    messages.append(Message(role: .assistant, content: content))
+    messages = asked + [Message(role: .assistant, content: content)]
     pendingTokens = served.finish == .length ? Array(visible.suffix(1)) : []
     transcript.append(.prompt(prompt))
     if !served.reasoningTokens.isEmpty { transcript.append(.reasoning(reasoning)) }
@@ -413,19 +417,21 @@ package final class LanguageModelSession {
   /// What a failed request must put back.
   private struct Checkpoint {
     let positionCount: Int
+    let restartCount: Int
     let account: ContextAccount
     let renderedText: String
     let pendingTokens: [Int32]
 
     init(_ session: LanguageModelSession) {
       positionCount = session.session.positionCount
+      restartCount = session.restartCount
       account = session.account
       renderedText = session.renderedText
       pendingTokens = session.pendingTokens
     }
 
     func restore(_ session: LanguageModelSession) {
-      guard session.session.positionCount >= positionCount else {
+      guard session.restartCount == restartCount else {
         // The failed turn had begun the cache anew: the next turn renders everything again.
         session.restart()
         return

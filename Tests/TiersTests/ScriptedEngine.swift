@@ -1,0 +1,146 @@
+import EngineInterface
+
+/// An engine without a model: tokens are bytes, and what it says follows from what it was fed.
+///
+/// Tests use it on one thread.
+final class ScriptedEngine: Engine, @unchecked Sendable {
+  struct Script {
+    /// Positions the "model" was trained for.
+    var trainedContextLength = 100_000
+    /// Whether `<think>` and `</think>` are tokens of their own.
+    var knowsThinkMarks = true
+    /// Tokens it says before a stop token; nil never stops.
+    var responseLength: Int? = 12
+    /// Tokens it thinks before `</think>`; nil never stops.
+    var reasoningLength: Int? = 20
+    /// Whether the template writes earlier turns anew every time.
+    var rewritesEarlierTurns = false
+  }
+
+  enum Mark: Int32, CaseIterable {
+    case start = 256
+    case end, think, endThink
+
+    var text: String {
+      switch self {
+      case .start: "<|im_start|>"
+      case .end: "<|im_end|>"
+      case .think: "<think>"
+      case .endThink: "</think>"
+      }
+    }
+  }
+
+  struct Failure: Error {}
+
+  let script: Script
+  let facts: EngineFacts
+  /// The sessions it made, in order.
+  private(set) var sessions: [ScriptedSession] = []
+  /// Renderings until one fails; nil for never.
+  var rendersUntilFailure: Int?
+
+  init(_ script: Script = Script()) {
+    self.script = script
+    facts = EngineFacts(
+      modelName: "scripted", modelType: "scripted", parameterCount: 0, fileByteCount: 0,
+      weightByteCount: 0, decodeWeightByteCount: 0,
+      trainedContextLength: script.trainedContextLength, vocabularyCount: 260,
+      stopTokens: [Mark.end.rawValue], instructionSet: "none", kernelNames: [], threadCount: 1)
+  }
+
+  func encode(_ text: String, recognizingSpecialTokens: Bool) -> [Int32] {
+    var rest = Substring(text)
+    var tokens: [Int32] = []
+    while !rest.isEmpty {
+      let mark = Mark.allCases.first { mark in
+        (script.knowsThinkMarks || mark.rawValue <= Mark.end.rawValue)
+          && rest.hasPrefix(mark.text)
+      }
+      if recognizingSpecialTokens, let mark {
+        tokens.append(mark.rawValue)
+        rest = rest.dropFirst(mark.text.count)
+      } else {
+        tokens += rest.removeFirst().utf8.map(Int32.init)
+      }
+    }
+    return tokens
+  }
+
+  func decode(_ tokens: [Int32]) -> String {
+    String(decoding: tokens.filter { $0 < 256 }.map { UInt8($0) }, as: UTF8.self)
+  }
+
+  func render(_ messages: [Message], addsGenerationPrompt: Bool) throws -> String {
+    if let left = rendersUntilFailure {
+      guard left > 0 else { throw Failure() }
+      rendersUntilFailure = left - 1
+    }
+    var text = script.rewritesEarlierTurns ? "\(messages.count) messages\n" : ""
+    for message in messages {
+      text += "<|im_start|>\(message.role.rawValue)\n\(message.content)<|im_end|>\n"
+    }
+    return addsGenerationPrompt ? text + "<|im_start|>assistant\n" : text
+  }
+
+  func makeSession(_ options: SessionOptions) -> any Session {
+    let session = ScriptedSession(script: script, contextLimit: options.contextLimit)
+    sessions.append(session)
+    return session
+  }
+}
+
+/// A timeline of a scripted engine: the tokens themselves are the cache.
+final class ScriptedSession: Session {
+  let script: ScriptedEngine.Script
+  let contextLimit: Int
+  var recordsDetail = true
+  private(set) var tokens: [Int32] = []
+
+  init(script: ScriptedEngine.Script, contextLimit: Int) {
+    self.script = script
+    self.contextLimit = contextLimit
+  }
+
+  var positionCount: Int { tokens.count }
+
+  /// Pages of 16 positions of 10 bytes, 8 of which are elements.
+  var cacheUsage: SessionCacheUsage {
+    SessionCacheUsage(
+      allocated: (tokens.count + 15) / 16 * 160, used: tokens.count * 10, ideal: tokens.count * 8)
+  }
+
+  func prefill(_ added: ArraySlice<Int32>) throws(EngineError) {
+    precondition(!added.isEmpty, "no tokens to run")
+    guard tokens.count + added.count <= contextLimit else {
+      throw .contextExceeded(limit: contextLimit, need: tokens.count + added.count)
+    }
+    tokens += added
+  }
+
+  func prefill(
+    _ added: ArraySlice<Int32>,
+    visitingLogits visit: (_ position: Int, _ logits: Span<Float>) -> Void
+  ) throws(EngineError) {
+    throw .unsupported("a scripted session has no logits")
+  }
+
+  func decode(_ token: Int32) throws(EngineError) { try prefill([token]) }
+
+  func truncate(to position: Int) { tokens.removeSubrange(position...) }
+
+  /// A letter that depends on everything in the cache, or a stop token by the script.
+  func sample(using sampler: inout Sampler) -> Int32 {
+    typealias Mark = ScriptedEngine.Mark
+    let marked = tokens.lastIndex { $0 >= 256 } ?? -1
+    let said = tokens.count - marked - 1
+    if marked >= 0, tokens[marked] == Mark.think.rawValue {
+      if let length = script.reasoningLength, said >= length { return Mark.endThink.rawValue }
+    } else if let length = script.responseLength, said >= length {
+      return Mark.end.rawValue
+    }
+    var hash: UInt64 = 14_695_981_039_346_656_037
+    for token in tokens { hash = (hash ^ UInt64(token)) &* 1_099_511_628_211 }
+    return 97 + Int32(hash >> 33) % 26
+  }
+}
