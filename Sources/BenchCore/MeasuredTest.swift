@@ -53,10 +53,10 @@ package struct MeasuredTest: Hashable, Sendable {
 package enum MeasuredPhase: Hashable, Sendable {
   /// Prefill began → ended; the prompt's tokens.
   case prefill
-  /// First token → last token; the tokens after the first. To time N decode steps, generate N + 1
+  /// First token → last token, less the choosing of tokens; the tokens after the first. To time N decode steps, generate N + 1
   /// tokens: prefill gives the first.
   case decode
-  /// Prefill began → last token; the prompt's tokens and the generated ones after the first.
+  /// Prefill began → last token, less the choosing of tokens; the prompt's tokens and the generated ones after the first.
   case both
   /// Request submitted → ended; all generated tokens.
   case request

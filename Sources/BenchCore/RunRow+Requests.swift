@@ -41,6 +41,7 @@ extension RunRow {
     reasoningTokenCount = last.reasoningTokens.count
     outputTokenCount = last.reasoningTokens.count + last.responseTokens.count
     finish = last.finish.rawValue
+    promptHash = requests.first.map { PromptHash.text(of: $0.promptTokens) }
     contextUsed = ContextUse(last.context)
     cacheBytesAllocated = last.cache.allocated
     cacheBytesUsed = last.cache.used
@@ -82,10 +83,10 @@ extension RunRow {
   }
 
   private mutating func recordRates(_ requests: [ServedRequest]) {
-    let prefill = requests.compactMap { $0.measured(.prefill)?.tokensPerSecond }
+    let prefill = requests.compactMap(\.prefillTokensPerSecond)
     prefillTokensPerSecond = Statistics.median(prefill)
     prefillContextFrontier = prefill.isEmpty ? nil : requests.last?.cachedPositionCount
-    let decode = requests.compactMap { $0.measured(.decode)?.tokensPerSecond }
+    let decode = requests.compactMap(\.decodeTokensPerSecond)
     decodeTokensPerSecond = Statistics.median(decode)
     decodeContextFrontier =
       decode.isEmpty ? nil : requests.last.map { $0.cachedPositionCount + $0.promptTokenCount }
@@ -127,22 +128,25 @@ extension RunRow {
 }
 
 extension ServedRequest {
-  /// The time and rate of a phase; nil where it has no token or took no time.
+  /// The time and rate of a phase; nil where it has no token or took no time. As in llama-bench
+  /// the fixed-length phases count the model's work alone: choosing tokens is no part of them.
   package func measured(
     _ phase: MeasuredPhase
   ) -> (nanoseconds: UInt64, tokensPerSecond: Double)? {
     let generated = tokenTimes.count
     let first = tokenTimes.first ?? prefillEnded
     let last = tokenTimes.last ?? prefillEnded
-    let (begin, end, tokens) =
+    let (begin, end, apart, tokens): (UInt64, UInt64, UInt64, Int) =
       switch phase {
-      case .prefill: (prefillBegan, prefillEnded, promptTokenCount)
-      case .decode: (first, last, generated - 1)
-      case .both: (prefillBegan, last, promptTokenCount + max(generated - 1, 0))
-      case .request: (submitted, ended, generated)
+      case .prefill: (prefillBegan, prefillEnded, 0, promptTokenCount)
+      case .decode:
+        (first, last, samplingNanoseconds - firstSamplingNanoseconds, generated - 1)
+      case .both:
+        (prefillBegan, last, samplingNanoseconds, promptTokenCount + max(generated - 1, 0))
+      case .request: (submitted, ended, 0, generated)
       }
-    guard tokens > 0, end > begin else { return nil }
-    let nanoseconds = end - begin
+    guard tokens > 0, end > begin, end - begin > apart else { return nil }
+    let nanoseconds = end - begin - apart
     return (nanoseconds, Double(tokens) * 1e9 / Double(nanoseconds))
   }
 }

@@ -29,6 +29,7 @@ extension CellMeasurement {
       row.promptTokenCount = samples.last?.promptTokenCount ?? 0
       row.generatedTokenCount = samples.last?.tokenTimes.count ?? 0
     }
+    row.testTime = began ?? Timestamp.now()
     row.warmupCount = configuration.warmups
     row.warmupNanoseconds = warmupNanoseconds
     row.record(samples, phase: cell.test.phase, seed: configuration.seed)

@@ -61,9 +61,10 @@ package struct Runner {
         progress(done, total, name(cells[index], repetition))
         done += 1
         do {
+          let began = Timestamp.now()
           let samples = try serve(cells[index], repetition: repetition)
           for (turn, sample) in samples.enumerated() {
-            measured[index][turn].add(sample, isWarmup: repetition < 0)
+            measured[index][turn].add(sample, isWarmup: repetition < 0, began: began)
           }
         } catch {
           for turn in measured[index].indices { measured[index][turn].failure = "\(error)" }
@@ -160,6 +161,8 @@ package struct CellMeasurement: Sendable {
   let cell: RunCell
   /// One request a repetition, in order.
   package private(set) var samples: [ServedRequest] = []
+  /// When the first of them began.
+  private(set) var began: String?
   /// How long the requests before the measured ones took.
   private(set) var warmupNanoseconds: UInt64 = 0
   /// Why the cell could not be measured.
@@ -175,10 +178,11 @@ package struct CellMeasurement: Sendable {
   /// A token has two span events and six counters; a request some forty of its own.
   static func eventCount(tokens: Int) -> Int { 40 + 8 * tokens }
 
-  mutating func add(_ sample: ServedRequest, isWarmup: Bool) {
+  mutating func add(_ sample: ServedRequest, isWarmup: Bool, began: String) {
     if isWarmup {
       warmupNanoseconds += sample.ended - sample.submitted
     } else {
+      if samples.isEmpty { self.began = began }
       samples.append(sample)
     }
   }

@@ -137,7 +137,8 @@ extension RunnerConfiguration {
         tokens += maximum
       }
       let detail = Runner.detailEventCount(layerCount: layerCount)
-      count += turns * (CellMeasurement.eventCount(tokens: tokens) * (repetitions + warmups) + detail)
+      count +=
+        turns * (CellMeasurement.eventCount(tokens: tokens) * (repetitions + warmups) + detail)
     }
     // The writer drops details from three quarters on.
     return min(count + count / 2, 1 << 20)

@@ -5,7 +5,8 @@ import Glibc
 /// The bytes go to a file without a name in the destination's folder (`O_TMPFILE`), which the
 /// system itself frees when the process ends, however it ends: an interrupt or SIGKILL leaves
 /// nothing behind. Where the file system cannot do that, they go to `.NAME.PID.N.partial` beside
-/// the destination, which is removed when this value goes away without a commit.
+/// the destination, which is removed when this value goes away without a commit or SIGINT, SIGTERM
+/// or SIGHUP ends the process.
 ///
 /// Creating one fails early where the destination cannot be written, before any long work.
 package struct OutputFile: ~Copyable {
@@ -28,7 +29,7 @@ package struct OutputFile: ~Copyable {
     let target = try Self.checkedTarget(path)
     let folder = Self.folder(of: target)
     var number: Int32 = -1
-    if anonymous, Self.canLinkDescriptors {
+    if anonymous, Self.mayBeUnnamed {
       // The C string lives for the call, as in every call below.
       number = unsafe open(folder, O_WRONLY | O_CLOEXEC | Self.unnamed, 0o666)
     }
@@ -54,7 +55,10 @@ package struct OutputFile: ~Copyable {
   }
 
   deinit {
-    if let temporaryPath { _ = unsafe unlink(temporaryPath) }
+    if let temporaryPath {
+      _ = unsafe unlink(temporaryPath)
+      PartialFiles.remove(temporaryPath)
+    }
   }
 
   /// Writes at the end.
@@ -96,16 +100,20 @@ package struct OutputFile: ~Copyable {
       var attempt = 0
       repeat {
         let name = Self.temporaryName(beside: target, attempt: attempt)
+        PartialFiles.insert(name)
         if Self.link(source, to: name) {
           temporaryPath = name
-        } else if errno != EEXIST || attempt == 1000 {
-          throw .last(path: path, operation: .rename)
+        } else {
+          let error = FileError.last(path: path, operation: .rename)
+          PartialFiles.remove(name)
+          if error.reason != .system(EEXIST) || attempt == 1000 { throw error }
         }
         attempt += 1
       } while temporaryPath == nil
     }
     if let name = temporaryPath {
       guard unsafe rename(name, target) == 0 else { throw .last(path: path, operation: .rename) }
+      PartialFiles.remove(name)
       temporaryPath = nil
     }
   }
@@ -116,9 +124,12 @@ extension OutputFile {
   /// number on every architecture that Swift supports, and `O_DIRECTORY`.
   private static var unnamed: Int32 { 0o20_000_000 | O_DIRECTORY }
 
-  /// Whether an unnamed file can be given a name later: `/proc` is there.
-  private static var canLinkDescriptors: Bool {
-    unsafe access("/proc/self/fd", X_OK) == 0
+  /// Whether an unnamed file can be given a name later: `/proc` is there. The environment variable
+  /// `AFM_NAMED_PARTIAL_FILES`, if set, asks for names from the start, for file systems that take
+  /// `O_TMPFILE` and then fail.
+  private static var mayBeUnnamed: Bool {
+    // Nobody changes the environment of this process.
+    unsafe access("/proc/self/fd", X_OK) == 0 && getenv("AFM_NAMED_PARTIAL_FILES") == nil
   }
 
   /// The destination to replace, or the reason why it cannot be.
@@ -166,9 +177,13 @@ extension OutputFile {
   private static func createNamed(beside target: String) -> (Int32, String?) {
     for attempt in 0...1000 {
       let name = temporaryName(beside: target, attempt: attempt)
+      PartialFiles.insert(name)
       let number = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
       if number >= 0 { return (number, name) }
-      if errno != EEXIST { break }
+      let failure = errno
+      PartialFiles.remove(name)
+      errno = failure
+      if failure != EEXIST { break }
     }
     return (-1, nil)
   }

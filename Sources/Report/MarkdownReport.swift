@@ -37,9 +37,12 @@ struct MarkdownReport {
   private var tiers: [(name: String, heading: String)] {
     var seen: [(name: String, heading: String)] = []
     for row in rows where !seen.contains(where: { $0.name == row.tier }) {
-      let heading =
-        row.tierIsModelled ? "\(row.tier) (modelled: served in this process)" : row.tier
-      seen.append((row.tier, heading))
+      var notes = row.tierIsModelled ? ["modelled: served in this process"] : []
+      if row.contextLimitSource == "model" {
+        notes.append("the model's context of \(row.contextLimit) is the smaller limit")
+      }
+      seen.append(
+        (row.tier, row.tier + (notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))")))
     }
     return seen
   }

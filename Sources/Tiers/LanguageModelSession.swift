@@ -253,6 +253,7 @@ package final class LanguageModelSession {
     account.beginTurn()
     served.cachedPositionCount = session.positionCount
     served.promptTokenCount = request.prompt.count
+    served.promptTokens = request.prompt
     served.tokenTimes.reserveCapacity(request.reasoningBudget + request.maximumResponseTokens)
     let marks = try reasoningMarks(request)
     // A fixed length is known in advance; otherwise at least the prompt has to fit.
@@ -360,6 +361,7 @@ package final class LanguageModelSession {
       let token = try engineCall { () throws(EngineError) in try session.sample(using: &sampler) }
       let known = trace.end(.tokenID, Int64(token))
       served.samplingNanoseconds += known - chosen
+      if served.tokenTimes.isEmpty { served.firstSamplingNanoseconds = known - chosen }
       served.tokenTimes.append(known)
       recordCounters(tokens: served.tokenTimes.count)
       return token

@@ -49,10 +49,14 @@ package struct ServedRequest: Sendable {
   package var prefillNanoseconds: UInt64 = 0
   /// Time spent choosing tokens from logits.
   package var samplingNanoseconds: UInt64 = 0
+  /// The part of it that the first token took.
+  package var firstSamplingNanoseconds: UInt64 = 0
   /// When each generated token was known, reasoning first.
   package var tokenTimes: [UInt64] = []
   /// When the answer was complete.
   package var ended: UInt64 = 0
+  /// The prompt's tokens: what was asked to be prefilled.
+  package var promptTokens: [Int32] = []
   /// Tokens that were prefilled for the prompt.
   package var promptTokenCount = 0
   /// Positions that were in the cache before the request.

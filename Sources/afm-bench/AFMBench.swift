@@ -21,26 +21,32 @@ struct AFMBench: ParsableCommand {
   static func main() {
     // A reader that closes our pipe ends us quietly through a write error, not by a signal.
     _ = signal(SIGPIPE, SIG_IGN)
-    do {
-      var command = try parseAsRoot()
-      try command.run()
-    } catch {
-      finish(with: error)
+    var command: any ParsableCommand
+    do { command = try parseAsRoot() } catch { finishParsing(with: error) }
+    do { try command.run() } catch {
+      // A command that only holds others "runs" by showing its help.
+      if exitCode(for: error).isSuccess { finishParsing(with: error) }
+      finish(
+        with: CommandFailure(error) ?? CommandFailure(.environment, String(describing: error)))
     }
   }
 
-  /// Prints an error in one line (usage errors with the usage after it) and exits with its code.
-  private static func finish(with error: any Error) -> Never {
-    if let failure = CommandFailure(error) {
-      Console.error("afm-bench: \(failure.message)")
-      Foundation.exit(failure.exitCode.rawValue)
-    }
+  /// Shows the help or version that was asked for, or why the command line is not understood.
+  private static func finishParsing(with error: any Error) -> Never {
     let message = fullMessage(for: error)
     guard exitCode(for: error).isSuccess else {
       Console.error(message)
       Foundation.exit(CommandFailure.Code.usage.rawValue)
     }
-    Console.write(message)
+    do { try Console.report(message) } catch {
+      finish(with: CommandFailure(.environment, "standard output: cannot write the report"))
+    }
     Foundation.exit(0)
+  }
+
+  /// Prints an error in one line and exits with its code.
+  private static func finish(with failure: CommandFailure) -> Never {
+    Console.error("afm-bench: \(failure.message)")
+    Foundation.exit(failure.exitCode.rawValue)
   }
 }

@@ -21,13 +21,17 @@ struct BenchmarkRun {
   private var environment: Environment?
   private let started: SystemState
 
-  /// Checks that every output can be written, before long work begins.
+  /// Checks that every model opens and every output can be written, before long work begins.
   init(plan: RunPlan) throws {
     self.plan = plan
+    for model in plan.models { _ = try ModelPath.open(model) }
+    if let trace = plan.trace {
+      for model in plan.models { try OutputPath.check(trace, isNot: model) }
+    }
     started = probe.state()
     // Each writer is made with the capacity that its tier needs.
     recorder = TraceRecorder(eventCapacity: 0)
-    if let bundle = plan.bundle { try OutputFolder.prepare(bundle) }
+    if let bundle = plan.bundle { try OutputFolder.check(bundle) }
     if let trace = plan.trace { _ = try OutputFile(creating: trace) }
   }
 
@@ -75,6 +79,7 @@ struct BenchmarkRun {
       var row = cell.row(
         facts: facts, modelFilename: model, configuration: plan.configuration)
       row.buildCommit = Version.commit
+      row.buildNumber = Version.number
       row.cpuInfo = environment?.cpuModel ?? probe.cpuModel()
       row.peakResidentByteCount = peak
       row.recordBandwidth(
@@ -113,28 +118,56 @@ struct BenchmarkRun {
     ]
   }
 
-  /// Writes the bundle and the trace, each file whole or not at all.
+  /// Writes the bundle and the trace: all of their files, or none where one cannot be written.
   func writeFiles() throws {
     guard let recording else { return }
+    var files: [PlannedFile] = []
     if let path = plan.trace {
-      if path.hasSuffix(".perfetto-trace") || path.hasSuffix(".pftrace") {
-        try PerfettoOutput.write(recording, to: path)
-      } else {
-        try write(RecordingFile.encode(recording), to: path)
-      }
+      let isPerfetto = path.hasSuffix(".perfetto-trace") || path.hasSuffix(".pftrace")
+      files.append(
+        PlannedFile(path: path, content: isPerfetto ? .perfetto(recording) : .recording(recording)))
     }
-    guard let bundle = plan.bundle, let environment else { return }
-    let texts = try BundleText.files(rows: rows, samples: samples, environment: environment)
-    for file in texts { try write(Array(file.text.utf8), to: "\(bundle)/\(file.name)") }
-    try write(RecordingFile.encode(recording), to: "\(bundle)/\(BundleText.recordingName)")
-    try PerfettoOutput.write(recording, to: "\(bundle)/\(BundleText.perfettoName)")
+    if let bundle = plan.bundle, let environment {
+      try OutputFolder.make(bundle)
+      let texts = try BundleText.files(rows: rows, samples: samples, environment: environment)
+      files += texts.map { PlannedFile(path: "\(bundle)/\($0.name)", content: .text($0.text)) }
+      files += [
+        PlannedFile(path: "\(bundle)/\(BundleText.recordingName)", content: .recording(recording)),
+        PlannedFile(path: "\(bundle)/\(BundleText.perfettoName)", content: .perfetto(recording)),
+      ]
+    }
+    try PlannedFile.write(files[...])
+  }
+}
+
+/// A file of a run's results.
+private struct PlannedFile {
+  /// What it holds.
+  enum Content {
+    case text(String)
+    case recording(Recording)
+    case perfetto(Recording)
   }
 
-  private func write(_ bytes: [UInt8], to path: String) throws {
-    var file = try OutputFile(creating: path)
+  var path: String
+  var content: Content
+
+  /// Writes all files, then lets all of them appear.
+  static func write(_ files: ArraySlice<PlannedFile>) throws {
+    guard let first = files.first else { return }
+    var file = try OutputFile(creating: first.path)
+    switch first.content {
+    case .text(let text): try append(Array(text.utf8), to: &file)
+    case .recording(let recording): try append(RecordingFile.encode(recording), to: &file)
+    case .perfetto(let recording): try PerfettoOutput.write(recording, to: &file)
+    }
+    try write(files.dropFirst())
+    try file.commit()
+  }
+
+  private static func append(_ bytes: [UInt8], to file: inout OutputFile) throws {
     // Bytes have no padding to read.
     try file.append(unsafe bytes.span.bytes)
-    try file.commit()
   }
 }
 
@@ -159,14 +192,25 @@ enum ResidentMemory {
 
 /// A folder for results.
 enum OutputFolder {
-  static func prepare(_ path: String) throws {
+  /// Throws where the folder could not be made or written to; makes nothing.
+  static func check(_ path: String) throws {
+    var existing = URL(fileURLWithPath: path).standardizedFileURL
+    while !FileManager.default.fileExists(atPath: existing.path), existing.path != "/" {
+      existing.deleteLastPathComponent()
+    }
     do {
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: true)
+      // A file that is never committed leaves nothing behind.
+      _ = try OutputFile(creating: existing.appendingPathComponent("results.json").path)
+    } catch {
+      throw CommandFailure(.environment, "\(path): cannot make files there (\(error))")
+    }
+  }
+
+  static func make(_ path: String) throws {
+    do {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     } catch {
       throw CommandFailure(.environment, "\(path): cannot make the folder")
     }
-    // A file that is never committed leaves nothing behind.
-    _ = try OutputFile(creating: "\(path)/results.json")
   }
 }

@@ -26,7 +26,7 @@ struct CommandFailure: Error {
     self.message = message
   }
 
-  /// Nil for errors that are the argument parser's own.
+  /// Nil for errors of other kinds: the argument parser's, and what nobody expects.
   init?(_ error: any Error) {
     switch error {
     case let failure as CommandFailure: self = failure

@@ -15,11 +15,9 @@ enum Console {
     }
   }
 
-  /// A report that may be lost (help and version texts).
-  static func write(_ text: String) { try? report(text) }
-
-  /// One line on standard error.
+  /// One line on standard error, in place of a progress line.
   static func error(_ text: String) {
+    progress("")
     try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
   }
 

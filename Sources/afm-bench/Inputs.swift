@@ -29,6 +29,15 @@ enum TokenIds {
     if let wrapped = try? JSONDecoder().decode(Wrapped.self, from: data) { return wrapped.ids }
     throw InputError(file: source, reason: "not a JSON array of token ids")
   }
+
+  /// Ids that a model has, or an error that says where the first other one stands.
+  static func check(_ ids: [Int32], vocabularyCount: Int, source: String) throws {
+    let known = 0..<Int32(clamping: vocabularyCount)
+    guard let index = ids.firstIndex(where: { !known.contains($0) }) else { return }
+    throw InputError(
+      file: source, place: "index \(index)",
+      reason: "token \(ids[index]) is outside the vocabulary of \(vocabularyCount)")
+  }
 }
 
 /// A whole text or JSON file that the user named, as bytes; `-` is standard input, and pipes such
@@ -40,10 +49,37 @@ enum WholeFile {
       let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
       return Array(try handle.readToEnd() ?? Data())
     } catch {
-      let reason = (error as NSError).userInfo[NSUnderlyingErrorKey].map { "\($0)" }
-      throw InputError(
-        file: path, reason: FileManager.default.fileExists(atPath: path)
-          ? "cannot be read" + (reason.map { " (\($0))" } ?? "") : "no such file")
+      throw InputError(file: path, reason: "cannot read: \(reason(error))")
+    }
+  }
+
+  /// The system's word for what went wrong.
+  private static func reason(_ error: any Error) -> String {
+    let error = error as NSError
+    let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
+    for candidate in [underlying, error] {
+      if let candidate, candidate.domain == NSPOSIXErrorDomain,
+        let code = Int32(exactly: candidate.code)
+      {
+        // strerror's text is copied before anything else runs.
+        return unsafe String(cString: strerror(code))
+      }
+    }
+    return error.code == NSFileReadNoSuchFileError || error.code == NSFileNoSuchFileError
+      ? "No such file or directory" : "not readable"
+  }
+}
+
+/// Guards the input of a command that writes a file.
+enum OutputPath {
+  /// Refuses an output that is the input itself: the source would be lost.
+  static func check(_ output: String, isNot input: String) throws {
+    var first = stat()
+    var second = stat()
+    // Both values outlive the calls.
+    guard unsafe stat(input, &first) == 0, unsafe stat(output, &second) == 0 else { return }
+    if first.st_dev == second.st_dev && first.st_ino == second.st_ino {
+      throw CommandFailure(.usage, "\(output): the output is the input itself")
     }
   }
 }

@@ -23,8 +23,15 @@ struct ModelOptions: ParsableArguments {
     help: "How the cache stores values: f32, f16 or s8.")
   var valueElement = "f32"
 
+  /// What a cache can hold.
+  static let elements = ["f32", "f16", "s8"]
+
   func validate() throws {
     if let threads, threads < 1 { throw ValidationError("-t must be at least 1.") }
+    for (option, name) in [("-ctk", keyElement), ("-ctv", valueElement)]
+    where !Self.elements.contains(name) {
+      throw ValidationError("\(option) '\(name)': known: \(Self.elements.joined(separator: ", ")).")
+    }
   }
 
   func openEngine() throws -> any Engine {

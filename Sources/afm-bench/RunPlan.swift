@@ -59,7 +59,8 @@ struct RunPlan {
     var pairs: [(prompt: Int, generated: Int)] = []
     for pair in options.pairs { pairs.append(try NumberList.parsePair(pair, option: "-pg")) }
     let depths = try NumberList.parse(options.depths, option: "-d")
-    let isDefault = options.promptTokens == nil && options.generatedTokens == nil && pairs.isEmpty
+    let isDefault =
+      options.promptTokens == nil && options.generatedTokens == nil && pairs.isEmpty
       && options.promptFile.isEmpty
     let fixed = MeasuredTest.all(
       prompts: isDefault ? [512] : prompts, generations: isDefault ? [128] : generations,
@@ -128,7 +129,7 @@ struct RunPlan {
   }
 
   private static func elements(_ text: String, option: String) throws -> [String] {
-    let known = ["f32", "f16", "s8"]
+    let known = ModelOptions.elements
     return try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
       let name = ["q8_0", "int8"].contains(part) ? "s8" : String(part)
       guard known.contains(name) else {

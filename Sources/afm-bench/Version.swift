@@ -6,4 +6,8 @@ enum Version {
 
   /// The commit it was built from, as far as the caller says: `tools/bench` sets it.
   static let commit = ProcessInfo.processInfo.environment["AFM_BUILD_COMMIT"] ?? "unknown"
+
+  /// The count of commits up to it, from the same source; 0 where nobody says.
+  static let number =
+    ProcessInfo.processInfo.environment["AFM_BUILD_NUMBER"].flatMap { Int($0) } ?? 0
 }

@@ -22,6 +22,7 @@ struct DumpCommand: ParsableCommand {
   var output: String
 
   func run() throws {
+    try OutputPath.check(output, isNot: file)
     let reader = try TensorReader(file, tensor: tensor)
     var out = try OutputFile(creating: output)
     // Some rows at a time: about a mebibyte of floats.

@@ -9,8 +9,9 @@ struct GenerateCommand: ParsableCommand {
     commandName: "generate",
     abstract: "Continues a text, greedily unless told otherwise, until a stop token.",
     discussion: """
-      Prints {"ids":[…],"text":…}: the generated ids, the stop token included, and their text
-      without control tokens.
+      Prints {"ids":[…],"text":…,"finish":…}: the generated ids, the stop token included, their
+      text without control tokens, and what ended it: stop (a stop token), length (-n) or context
+      (the model's context is full).
 
       Example: afm-bench generate --model model.afmw --prompt-file prompt.txt -n 64 --chat
       """)
@@ -33,6 +34,7 @@ struct GenerateCommand: ParsableCommand {
   struct Result: Encodable {
     var ids: [Int32]
     var text: String
+    var finish: String
   }
 
   func validate() throws {
@@ -53,17 +55,36 @@ struct GenerateCommand: ParsableCommand {
         file: promptFile,
         reason: EngineError.contextExceeded(limit: limit, need: tokens.count).description)
     }
-    let session = try options.session(of: engine, positions: tokens.count + count - 1)
+    // The last token is not fed back. The count may be near Int's limits.
+    let wanted = count - 1 < limit - tokens.count ? tokens.count + count - 1 : limit
+    let session = try options.session(of: engine, positions: wanted)
     try session.prefill(tokens[...])
+    let result = try continueText(session, of: engine)
+    try Console.report(Console.json(result))
+  }
+
+  private func continueText(_ session: any Session, of engine: any Engine) throws -> Result {
     var sampler = Sampler(sampling.options)
     var ids: [Int32] = []
+    let finish: String
     while true {
       let token = try session.sample(using: &sampler)
       ids.append(token)
-      if engine.facts.stopTokens.contains(token) || ids.count == count { break }
-      try session.decode(token)
+      Console.progress("\(ids.count) tokens")
+      if engine.facts.stopTokens.contains(token) {
+        finish = "stop"
+      } else if ids.count == count {
+        finish = "length"
+      } else if session.positionCount == session.contextLimit {
+        finish = "context"
+      } else {
+        try session.decode(token)
+        continue
+      }
+      break
     }
-    try Console.report(Console.json(Result(ids: ids, text: try engine.decode(ids))))
+    Console.progress("")
+    return Result(ids: ids, text: try engine.decode(ids), finish: finish)
   }
 }
 

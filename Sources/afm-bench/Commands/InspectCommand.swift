@@ -3,6 +3,7 @@ import Engines
 import Foundation
 import ModelFile
 import PackedFormats
+import TensorCore
 import Tokenization
 
 struct InspectCommand: ParsableCommand {
@@ -18,7 +19,14 @@ struct InspectCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let inspection = Inspection(try ModelPath.open(file), file: file)
+    let inspection: Inspection
+    do throws(InputError) {
+      inspection = Inspection(try ModelPath.open(file), file: file)
+    } catch {
+      // A GGUF file that is no model of ours still has tensors to list.
+      guard let gguf = try? GGUFFile(path: file) else { throw error }
+      inspection = Inspection(gguf, refusal: error)
+    }
     try Console.report(json ? Console.json(inspection) : inspection.text)
   }
 }
@@ -28,7 +36,10 @@ struct Inspection: Encodable {
   var file: String
   var kind: String
   var bytes: Int
-  var header: ModelHeader
+  /// Nil where the file is not of an architecture that runs.
+  var header: ModelHeader?
+  /// Why it does not run, where it does not.
+  var refusal: String?
   var tokenizer: Tokenizer?
   var provenance: [String: String]
   var tensors: [Tensor]
@@ -92,17 +103,48 @@ struct Inspection: Encodable {
     total_bpw = Double(tensor_bytes) * 8 / Double(max(parameters, 1))
   }
 
-  /// The same as lines.
-  var text: String {
-    var lines = ["\(file): \(kind), \(bytes) bytes", "name: \(header.name)"]
-    lines.append(
+  /// A GGUF file that is not a model of ours: what its head says, unjudged.
+  init(_ gguf: GGUFFile, refusal: InputError) {
+    file = gguf.path
+    kind = "gguf"
+    bytes = gguf.byteCount
+    self.refusal = refusal.description
+    provenance = ["format": "GGUF version \(gguf.version)"]
+    for entry in gguf.metadata.entries {
+      switch entry.value {
+      case .string(let text): provenance[entry.key] = text
+      case .unsigned(let number): provenance[entry.key] = String(number)
+      case .signed(let number): provenance[entry.key] = String(number)
+      default: break
+      }
+    }
+    tensors = gguf.tensors.map {
+      let bits = Double($0.byteCount) * 8 / Double(max($0.shape.elementCount, 1))
+      return Tensor(
+        name: $0.name, shape: $0.shape.dimensions, format: $0.type.name, bytes: $0.byteCount,
+        stored_bytes: $0.byteCount, payload_bpw: bits, total_bpw: bits)
+    }
+    parameters = tensors.reduce(0) { $0 + $1.shape.reduce(1, *) }
+    tensor_bytes = tensors.reduce(0) { $0 + $1.bytes }
+    total_bpw = Double(tensor_bytes) * 8 / Double(max(parameters, 1))
+  }
+
+  private var headerLines: [String] {
+    guard let header else { return refusal.map { ["does not run here: \($0)"] } ?? [] }
+    return [
+      "name: \(header.name)",
       "graph: \(header.architecture), \(header.layerCount) layers, hidden \(header.hiddenSize), "
         + "FFN \(header.feedForwardSize), heads \(header.queryHeadCount)/"
         + "\(header.keyValueHeadCount) × \(header.headDimension), "
-        + "vocabulary \(header.vocabularySize)\(header.tiedOutput ? " (tied)" : "")")
-    lines.append(
+        + "vocabulary \(header.vocabularySize)\(header.tiedOutput ? " (tied)" : "")",
       "context: \(header.contextLength), RoPE base \(header.ropeBase) "
-        + "(\(header.ropePairing.rawValue)), norm epsilon \(header.normEpsilon)")
+        + "(\(header.ropePairing.rawValue)), norm epsilon \(header.normEpsilon)",
+    ]
+  }
+
+  /// The same as lines.
+  var text: String {
+    var lines = ["\(file): \(kind), \(bytes) bytes"] + headerLines
     if let tokenizer {
       lines.append(
         "tokenizer: \(tokenizer.model)/\(tokenizer.pre_tokenizer), \(tokenizer.tokens) tokens, "

@@ -38,6 +38,13 @@ struct LogitsCommand: ParsableCommand {
     let ids = try TokenIds.parse(try WholeFile.read(idsFile), source: idsFile)
     guard !ids.isEmpty else { throw InputError(file: idsFile, reason: "there are no token ids") }
     let engine = try options.openEngine()
+    try TokenIds.check(ids, vocabularyCount: engine.facts.vocabularyCount, source: idsFile)
+    let limit = engine.facts.trainedContextLength
+    guard ids.count <= limit else {
+      throw InputError(
+        file: idsFile,
+        reason: EngineError.contextExceeded(limit: limit, need: ids.count).description)
+    }
     let session = try options.session(of: engine, positions: ids.count)
     var result = Result(ids: ids)
     let count = min(top, engine.facts.vocabularyCount)

@@ -48,6 +48,7 @@ struct PackCommand: ParsableCommand {
   }
 
   func run() throws {
+    try OutputPath.check(output, isNot: input)
     guard case .gguf(let model, let byteCount) = try ModelPath.open(input) else {
       throw InputError(file: input, reason: "it is packed already; pack imports GGUF files")
     }
@@ -81,7 +82,8 @@ struct PackCommand: ParsableCommand {
       try Console.report(Console.json(PackSummary(report, file: output)))
       return
     }
-    let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) * 1e-18
+    let seconds =
+      Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) * 1e-18
     let size = String(format: "%.1f MB", Double(report.fileByteCount) / 1e6)
     let source = String(format: "%.1f MB", Double(sourceByteCount) / 1e6)
     let bits = String(
@@ -109,6 +111,9 @@ struct PackCommand: ParsableCommand {
 extension WeightFormat: ExpressibleByArgument {
   /// A format by its name on the command line.
   public init?(argument: String) { self.init(name: argument) }
+
+  /// The names that usage errors list.
+  public static var allValueStrings: [String] { allCases.map(\.name) }
 
   /// 2-bit weights keep a 4-bit embedding, as the on-device model does.
   fileprivate var defaultEmbedding: WeightFormat {

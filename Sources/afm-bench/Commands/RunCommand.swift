@@ -68,7 +68,8 @@ struct RunCommand: ParsableCommand {
     try run.measure()
     try run.writeFiles()
     try Console.report((json ? ReportFormat.json : format).text(run.rows))
-    if let failed = run.rows.first(where: { $0.error != nil }), run.rows.allSatisfy({ $0.error != nil })
+    if let failed = run.rows.first(where: { $0.error != nil }),
+      run.rows.allSatisfy({ $0.error != nil })
     {
       throw CommandFailure(.badInput, failed.error ?? "nothing could be measured")
     }
@@ -94,7 +95,8 @@ struct TestOptions: ParsableArguments {
   @Option(name: .customLong("tier"), help: "Tiers, a list: on-device, private-cloud.")
   var tiers = "on-device,private-cloud"
 
-  @Option(help: "Reasoning levels, a list: none, light, moderate, deep. A tier skips what it lacks.")
+  @Option(
+    help: "Reasoning levels, a list: none, light, moderate, deep. A tier skips what it lacks.")
   var reasoning: String?
 
   @Option(help: "Reasoning tokens a level may take: light=64,moderate=256,deep=1024.")
@@ -107,7 +109,7 @@ struct TestOptions: ParsableArguments {
   var instructions: String?
 
   @Option(help: "The most response tokens of a turn.")
-  var maxTokens = 128
+  var maxTokens = 64
 
   @Option(help: "Where the random prompt tokens begin.")
   var seed: UInt64 = 1

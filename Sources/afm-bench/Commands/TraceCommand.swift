@@ -9,6 +9,7 @@ struct TraceCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "trace",
     abstract: "Reads recordings: out to profilers, or as a summary.",
+    discussion: "Example: afm-bench trace summary run.afmtrace",
     subcommands: [Export.self, Summary.self])
 
   struct Export: ParsableCommand {
@@ -35,6 +36,7 @@ struct TraceCommand: ParsableCommand {
     var output: String
 
     func run() throws {
+      try OutputPath.check(output, isNot: input)
       let recording = try RecordingInput.read(input)
       switch format {
       case .perfetto: try PerfettoOutput.write(recording, to: output)
@@ -76,10 +78,15 @@ enum RecordingInput {
 enum PerfettoOutput {
   static func write(_ recording: Recording, to path: String) throws {
     var file = try OutputFile(creating: path)
+    try write(recording, to: &file)
+    try file.commit()
+  }
+
+  /// The trace's bytes, at the end of a file.
+  static func write(_ recording: Recording, to file: inout OutputFile) throws {
     try PerfettoExport(recording).write { (chunk: [UInt8]) throws(FileError) in
       // Bytes have no padding to read.
       try file.append(unsafe chunk.span.bytes)
     }
-    try file.commit()
   }
 }
