@@ -43,7 +43,8 @@ final class ScriptedEngine: Engine, @unchecked Sendable {
   init(_ script: Script = Script()) {
     self.script = script
     facts = EngineFacts(
-      modelName: "scripted", modelType: "scripted", parameterCount: 0, fileByteCount: 0,
+      modelName: "scripted", modelType: "scripted", layerCount: 1, parameterCount: 0,
+      fileByteCount: 0,
       weightByteCount: 0, decodeWeightByteCount: 0,
       trainedContextLength: script.trainedContextLength, vocabularyCount: 260,
       stopTokens: [Mark.end.rawValue], instructionSet: "none", kernelNames: [], threadCount: 1)
