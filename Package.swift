@@ -112,6 +112,9 @@ let package = Package(
     tests("QuantKernels", ["KernelChecks", "KernelContract", "KernelReference", "PackedFormats"]),
     tests("BenchCore", ["Tiers", "EngineInterface"]),
     tests("Report", ["BenchCore"]),
+    // These run the built program as a process.
+    .testTarget(
+      name: "CommandLineTests", dependencies: ["TestSupport"], swiftSettings: strict),
     tests("FloatBaseline", ["KernelReference", "KernelContract"]),
     tests("TensorCore"),
     tests("KVCache"),

