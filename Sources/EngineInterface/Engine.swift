@@ -38,7 +38,8 @@ package protocol Session: AnyObject {
 
   /// Like `prefill`, handing out the logits after every position.
   func prefill(
-    _ tokens: ArraySlice<Int32>, visitingLogits visit: (_ position: Int, _ logits: Span<Float>) -> Void
+    _ tokens: ArraySlice<Int32>,
+    visitingLogits visit: (_ position: Int, _ logits: Span<Float>) -> Void
   ) throws(EngineError)
 
   /// Runs one token; afterwards the logits are those after it.

@@ -42,8 +42,9 @@ package final class ModelText: Sendable {
 
   /// The exact bytes of token ids, control tokens included.
   package func decodeBytes(_ tokens: [Int32]) throws -> [UInt8] {
-    do { return try present().decode(tokens, includingControlTokens: true) } catch
-    let error as TokenizerError {
+    do { return try present().decode(tokens, includingControlTokens: true) } catch let error
+      as TokenizerError
+    {
       throw InputError(file: file, place: "tokenizer", reason: String(describing: error))
     }
   }

@@ -109,7 +109,8 @@ extension CacheSequence {
     precondition(
       store < geometry.storeCount && head < geometry.headCount, "outside the cache geometry")
     // `pages[index]` is held by this sequence, and the offsets stay inside one page.
-    let keys = unsafe pool.address(ofPage: pages[index])
+    let keys =
+      unsafe pool.address(ofPage: pages[index])
       + geometry.headOffset(store: store, head: head)
     let values = unsafe keys + geometry.keyPanelByteCount
     let scales = unsafe values + geometry.valuePanelByteCount

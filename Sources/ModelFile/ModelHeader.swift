@@ -17,25 +17,36 @@ public struct ModelHeader: Codable, Hashable, Sendable {
   public var architecture: String
   /// The model's name as its source gives it.
   public var name: String
+  /// Transformer layers.
   public var layerCount: Int
+  /// Elements of the residual stream.
   public var hiddenSize: Int
+  /// Rows of the gate and up projections.
   public var feedForwardSize: Int
+  /// Entries of the vocabulary.
   public var vocabularySize: Int
+  /// Query heads a layer.
   public var queryHeadCount: Int
+  /// Key/value heads a layer; divides the query heads.
   public var keyValueHeadCount: Int
+  /// Elements of one head.
   public var headDimension: Int
   /// Positions the model was trained for.
   public var contextLength: Int
+  /// The base of the rotation's frequencies.
   public var ropeBase: Double
+  /// Which elements of a head rotate together.
   public var ropePairing: RopePairing
   /// Elements of a head that are rotated; the rest pass unchanged.
   public var ropeDimension: Int
+  /// What RMSNorm adds to the mean square.
   public var normEpsilon: Double
   /// The output projection is the embedding matrix.
   public var tiedOutput: Bool
   /// Q, K and V have biases.
   public var attentionBias: Bool
 
+  /// A header of exactly these values, unchecked.
   public init(
     architecture: String, name: String, layerCount: Int, hiddenSize: Int, feedForwardSize: Int,
     vocabularySize: Int, queryHeadCount: Int, keyValueHeadCount: Int, headDimension: Int,

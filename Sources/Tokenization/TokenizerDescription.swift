@@ -22,9 +22,13 @@ public struct TokenizerDescription: Hashable, Sendable {
   public var kinds: [TokenKind]
   /// Merges in order of preference, as pairs of token ids.
   public var merges: [Merge]
+  /// The token that begins a text, where the model has one.
   public var beginToken: Int?
+  /// The token that ends a text.
   public var endToken: Int?
+  /// The token for what the vocabulary cannot say.
   public var unknownToken: Int?
+  /// The token that fills batches up.
   public var paddingToken: Int?
   /// Whether the model wants `beginToken` in front of every text.
   public var addsBeginToken: Bool
@@ -33,14 +37,18 @@ public struct TokenizerDescription: Hashable, Sendable {
 
   /// A pair of adjacent tokens that becomes one.
   public struct Merge: Hashable, Sendable {
+    /// The id of the first token.
     public var left: UInt32
+    /// The id of the one right after it.
     public var right: UInt32
+    /// A merge of two adjacent tokens.
     public init(left: UInt32, right: UInt32) {
       self.left = left
       self.right = right
     }
   }
 
+  /// A description of exactly these parts, unchecked.
   public init(
     model: String, preTokenizer: String, tokens: [String], kinds: [TokenKind], merges: [Merge],
     beginToken: Int? = nil, endToken: Int? = nil, unknownToken: Int? = nil,

@@ -46,9 +46,11 @@ final class LlamaEngine: Engine {
     header: ModelHeader, weights: LlamaWeights, text: ModelText, compute: Compute,
     _ loader: borrowing WeightLoader
   ) -> EngineFacts {
-    let vectors = [weights.outputNorm] + weights.layers.flatMap {
-      [$0.attentionNorm, $0.feedForwardNorm]
-    }
+    let vectors =
+      [weights.outputNorm]
+      + weights.layers.flatMap {
+        [$0.attentionNorm, $0.feedForwardNorm]
+      }
     let vectorCount = vectors.reduce(0) { $0 + $1.count }
     let matrices = weights.matrices
     let total = matrices.reduce(0) { $0 + $1.byteCount } + vectorCount * 4
