@@ -136,6 +136,8 @@ extension RunnerConfiguration {
         turns = conversation.prompts.count
         tokens += maximum
       }
+      // Beyond the bound below nothing changes, and sums stay small.
+      if count > 1 << 24 { break }
       let detail = (Runner.detailTokens + 8) * Runner.detailEventsPerToken
       count +=
         turns * (CellMeasurement.eventCount(tokens: tokens) * (repetitions + warmups) + detail)
