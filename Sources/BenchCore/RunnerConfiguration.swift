@@ -136,7 +136,13 @@ extension RunnerConfiguration {
         turns = conversation.prompts.count
         tokens += maximum
       }
+<<<<<<< HEAD
       let detail = Runner.detailEventCount(layerCount: layerCount)
+=======
+      // Beyond the bound below nothing changes, and sums stay small.
+      if count > 1 << 24 { break }
+      let detail = (Runner.detailTokens + 8) * Runner.detailEventsPerToken
+>>>>>>> cli
       count +=
         turns * (CellMeasurement.eventCount(tokens: tokens) * (repetitions + warmups) + detail)
     }

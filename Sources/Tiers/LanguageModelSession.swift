@@ -183,15 +183,13 @@ package final class LanguageModelSession {
 
   /// The tokens a turn adds to the cache: the template's text after what is there already.
   private func plan(_ prompt: String, options: TurnOptions) throws -> TokenRequest {
-    trace.begin(.template)
-    let conversation = messages + [Message(role: .user, content: prompt)]
-    let text = try asText { try engine.render(conversation, addsGenerationPrompt: true) }
-    trace.end()
+    let text = try renderConversation(prompt)
     trace.begin(.tokenize)
     var promptCount = 0
     defer { trace.end(.tokens, Int64(session.positionCount + promptCount)) }
-    if text.hasPrefix(renderedText) && !renderedText.isEmpty {
-      let added = String(text.dropFirst(renderedText.count))
+    // Compared as bytes: to Swift's characters, text that goes on with a combining mark differs.
+    if text.utf8.starts(with: renderedText.utf8) && !renderedText.isEmpty {
+      let added = String(decoding: text.utf8.dropFirst(renderedText.utf8.count), as: UTF8.self)
       let tokens = try asText { try engine.encode(added, recognizingSpecialTokens: true) }
       promptCount = pendingTokens.count + tokens.count
       return request(pendingTokens + tokens, instructionCount: 0, options)
@@ -201,6 +199,13 @@ package final class LanguageModelSession {
     let tokens = try asText { try engine.encode(text, recognizingSpecialTokens: true) }
     promptCount = tokens.count
     return request(tokens, instructionCount: try instructionCount(in: tokens), options)
+  }
+
+  private func renderConversation(_ prompt: String) throws -> String {
+    trace.begin(.template)
+    defer { trace.end() }
+    let conversation = messages + [Message(role: .user, content: prompt)]
+    return try asText { try engine.render(conversation, addsGenerationPrompt: true) }
   }
 
   private func request(

@@ -27,7 +27,7 @@ struct ModelOptions: ParsableArguments {
   static let elements = ["f32", "f16", "s8"]
 
   func validate() throws {
-    if let threads, threads < 1 { throw ValidationError("-t must be at least 1.") }
+    if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }
     for (option, name) in [("-ctk", keyElement), ("-ctv", valueElement)]
     where !Self.elements.contains(name) {
       throw ValidationError("\(option) '\(name)': known: \(Self.elements.joined(separator: ", ")).")

@@ -21,7 +21,8 @@ struct RunPlan {
     do throws(RunPlanError) {
       threadCounts =
         try command.threads.map { text throws(RunPlanError) in
-          try NumberList.parse(text, option: "-t", minimum: 1)
+          try Self.bounded(
+            NumberList.parse(text, option: "-t", minimum: 1), by: Limits.threads, option: "-t")
         } ?? [nil]
       configuration = try Self.configuration(command.tests)
     } catch {
@@ -58,7 +59,14 @@ struct RunPlan {
     let generations = try list(options.generatedTokens, option: "-n")
     var pairs: [(prompt: Int, generated: Int)] = []
     for pair in options.pairs { pairs.append(try NumberList.parsePair(pair, option: "-pg")) }
-    let depths = try NumberList.parse(options.depths, option: "-d")
+    let depths = try list(options.depths, option: "-d")
+    for pair in pairs {
+      _ = try bounded([pair.prompt, pair.generated], by: Limits.tokens, option: "-pg")
+    }
+    guard (prompts.count + generations.count + pairs.count) * depths.count <= Limits.tests else {
+      throw RunPlanError(
+        option: "-d", text: options.depths, reason: "more than \(Limits.tests) tests in all")
+    }
     let isDefault =
       options.promptTokens == nil && options.generatedTokens == nil && pairs.isEmpty
       && options.promptFile.isEmpty
@@ -67,10 +75,6 @@ struct RunPlan {
       pairs: pairs, depths: depths)
     var tests = fixed.map(RunnerConfiguration.Test.fixed)
     if isDefault || !options.promptFile.isEmpty {
-      guard options.maxTokens >= 1 else {
-        throw RunPlanError(
-          option: "--max-tokens", text: "\(options.maxTokens)", reason: "it must be at least 1")
-      }
       tests.append(.chat(maximumResponseTokens: options.maxTokens))
     }
     guard !tests.isEmpty else {
@@ -96,7 +100,17 @@ struct RunPlan {
 
   private static func list(_ text: String?, option: String) throws(RunPlanError) -> [Int] {
     guard let text else { return [] }
-    return try NumberList.parse(text, option: option)
+    return try bounded(
+      NumberList.parse(text, option: option), by: Limits.tokens, option: option)
+  }
+
+  private static func bounded(
+    _ values: [Int], by limit: Int, option: String
+  ) throws(RunPlanError) -> [Int] {
+    if let value = values.first(where: { $0 > limit }) {
+      throw RunPlanError(option: option, text: "\(value)", reason: "it must be at most \(limit)")
+    }
+    return values
   }
 
   private static func names<Name: RawRepresentable & CaseIterable & Hashable>(
@@ -118,10 +132,11 @@ struct RunPlan {
     for part in (text ?? "").split(separator: ",") {
       let pair = part.split(separator: "=", maxSplits: 1)
       guard pair.count == 2, let level = ReasoningLevel(rawValue: String(pair[0])),
-        level != .none, let count = Int(pair[1]), count >= 1
+        level != .none, let count = Int(pair[1]), (1...Limits.tokens).contains(count)
       else {
         throw RunPlanError(
-          option: "--reasoning-budget", text: String(part), reason: "level=tokens is needed")
+          option: "--reasoning-budget", text: String(part),
+          reason: "level=tokens is needed, of at most \(Limits.tokens) tokens")
       }
       budgets[level] = count
     }

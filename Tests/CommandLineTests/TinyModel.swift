@@ -145,7 +145,8 @@ struct Samples {
     let texts = [
       ("text", String(repeating: "The path of the thread. ", count: 20)), ("prompt", "the path"),
       ("empty", ""), ("ids", "[116, 104, 256, 258]"), ("outside", "[1, 2, 259]"), ("none", "[]"),
-      ("broken", "[1"), ("noise", String(repeating: "neither a model nor a recording. ", count: 20)),
+      ("broken", "[1"),
+      ("noise", String(repeating: "neither a model nor a recording. ", count: 20)),
       ("long", String(repeating: "x", count: 300)),
       ("many", "[" + repeatElement("1", count: 300).joined(separator: ",") + "]"),
     ]

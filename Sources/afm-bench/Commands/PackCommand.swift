@@ -44,7 +44,7 @@ struct PackCommand: ParsableCommand {
     guard FrameCompression.levels.contains(level) else {
       throw ValidationError("--level must be in \(FrameCompression.levels).")
     }
-    if let threads, threads < 1 { throw ValidationError("-t must be at least 1.") }
+    if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }
   }
 
   func run() throws {

@@ -58,8 +58,9 @@ struct RunCommand: ParsableCommand {
   var json = false
 
   func validate() throws {
-    if repetitions < 1 { throw ValidationError("-r must be at least 1.") }
-    if batchTokens < 1 { throw ValidationError("-b must be at least 1.") }
+    try Limits.check(repetitions, upTo: Limits.repetitions, option: "-r")
+    try Limits.check(batchTokens, upTo: Limits.tokens, option: "-b")
+    try Limits.check(tests.maxTokens, upTo: Limits.tokens, option: "--max-tokens")
   }
 
   func run() throws {
