@@ -136,13 +136,9 @@ extension RunnerConfiguration {
         turns = conversation.prompts.count
         tokens += maximum
       }
-<<<<<<< HEAD
-      let detail = Runner.detailEventCount(layerCount: layerCount)
-=======
       // Beyond the bound below nothing changes, and sums stay small.
       if count > 1 << 24 { break }
-      let detail = (Runner.detailTokens + 8) * Runner.detailEventsPerToken
->>>>>>> cli
+      let detail = Runner.detailEventCount(layerCount: layerCount)
       count +=
         turns * (CellMeasurement.eventCount(tokens: tokens) * (repetitions + warmups) + detail)
     }
