@@ -24,7 +24,11 @@ enum PartialFiles {
     let source = DispatchSource.makeSignalSource(
       signal: number, queue: .global(qos: .userInitiated))
     source.setEventHandler { end(by: number) }
+    // Until the source is registered the signal would end the process at once.
+    let registered = DispatchSemaphore(value: 0)
+    source.setRegistrationHandler { registered.signal() }
     source.resume()
+    registered.wait()
     return source
   }
 
