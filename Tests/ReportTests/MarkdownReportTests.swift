@@ -58,7 +58,10 @@ import Testing
 
   @Test func theSecondTierIsCalledModelled() throws {
     let text = try ReportFormat.md.text(SampleRows.all)
-    #expect(text.contains("### private-cloud (modelled: served in this process)\n"))
+    #expect(
+      text.contains(
+        "### private-cloud (modelled: served in this process"
+          + "; the model's context of 8192 is the smaller limit)\n"))
     #expect(text.contains("### on-device\n"))
   }
 }
