@@ -77,7 +77,8 @@ public final class PackedMatrix: @unchecked Sendable {
     tileCount = layout.tileCount
     chunkCount = layout.chunkCount
     // The limits above keep these products below 2^31 · 2^17 · 2.
-    codeStorage = AlignedStorage(byteCount: tileCount * layout.codeTileBytes)
+    codeStorage = AlignedStorage(
+      byteCount: tileCount * layout.codeTileBytes, prefersHugePages: true)
     scaleStorage = AlignedStorage(byteCount: tileCount * layout.scaleTileBytes)
     // Every thread writes the tiles of its own range; the planes outlive the call.
     let codeBytes = unsafe codeStorage.baseAddress
