@@ -139,17 +139,13 @@ package struct Runner {
       maximumResponseTokens: response, ignoresStopTokens: true)
   }
 
-  /// Seeded tokens of the vocabulary, never a stop token (SplitMix64).
+  /// Seeded tokens of the vocabulary, never a stop token.
   private func randomTokens(_ count: Int, salt: UInt64) -> [Int32] {
-    var state = configuration.seed &* 0x9E37_79B9_7F4A_7C15 &+ salt
+    var generator = SplitMix64(seed: configuration.seed &* 0x9E37_79B9_7F4A_7C15 &+ salt)
     let vocabulary = UInt64(engine.facts.vocabularyCount)
     return (0..<count).map { _ in
       while true {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        let token = Int32((z ^ (z >> 31)) % vocabulary)
+        let token = Int32(generator.next() % vocabulary)
         if vocabulary <= 2 || !engine.facts.stopTokens.contains(token) { return token }
       }
     }

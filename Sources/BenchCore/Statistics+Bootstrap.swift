@@ -1,3 +1,5 @@
+import EngineInterface
+
 extension Statistics {
   /// The fewest clusters for a 95 % interval of a median: all n values lie on one side of the true
   /// median with chance 2^(1 − n), which is below 5 % from n = 6 on. With fewer, no interval of
@@ -67,20 +69,7 @@ extension Statistics {
   }
 }
 
-/// Random numbers that are the same on every machine (SplitMix64, Steele et al. 2014).
-struct SplitMix64 {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
+extension SplitMix64 {
   /// An index in 0..<count; the bias is below count / 2^64.
   mutating func index(below count: Int) -> Int {
     Int(next().multipliedFullWidth(by: UInt64(count)).high)

@@ -36,7 +36,7 @@ package struct Sampler: Sendable {
   /// The rule.
   package let options: Options
 
-  private var state: UInt64
+  private var generator: SplitMix64
   private var candidates: [Candidate] = []
 
   private struct Candidate {
@@ -49,7 +49,7 @@ package struct Sampler: Sendable {
       options.temperature >= 0 && options.topK >= 0 && options.topP > 0 && options.topP <= 1,
       "sampling options outside their range")
     self.options = options
-    state = options.seed
+    generator = SplitMix64(seed: options.seed)
   }
 
   /// The chosen token, or nil where no logit is a finite number or any is NaN.
@@ -160,12 +160,6 @@ package struct Sampler: Sendable {
     return candidates[kept - 1].token
   }
 
-  /// A number in [0, 1) with 53 random bits (SplitMix64, Steele et al. 2014).
-  private mutating func nextUnit() -> Double {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Double((z ^ (z >> 31)) >> 11) * 0x1p-53
-  }
+  /// A number in [0, 1) with 53 random bits.
+  private mutating func nextUnit() -> Double { Double(generator.next() >> 11) * 0x1p-53 }
 }
