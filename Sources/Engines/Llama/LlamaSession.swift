@@ -22,6 +22,8 @@ final class LlamaSession: Session {
   private let inputs: LayerInputs
   /// Whether `work.logits` row 0 belongs to the last position.
   private var hasLogits = false
+  /// What `decode` runs; kept, so that a token allocates no array.
+  private var oneToken: [Int32] = [0]
 
   init(engine: LlamaEngine, options: SessionOptions) throws(EngineError) {
     guard options.contextLimit >= 1, options.batchTokens >= 1 else {
@@ -72,32 +74,18 @@ final class LlamaSession: Session {
   }
 
   func prefill(_ tokens: ArraySlice<Int32>) throws(EngineError) {
-    try check(tokens)
-    var rest = tokens
-    while !rest.isEmpty {
-      let batch = rest.prefix(batchTokens)
-      rest = rest.dropFirst(batch.count)
-      try forward(batch)
-      if rest.isEmpty { computeLogits(row: batch.count - 1, count: 1) }
-    }
-    hasLogits = true
+    try run(tokens) { _, _ in }
   }
 
   func prefill(
     _ tokens: ArraySlice<Int32>,
     visitingLogits visit: (_ position: Int, _ logits: Span<Float>) -> Void
   ) throws(EngineError) {
-    try check(tokens)
-    var rest = tokens
     let vocabulary = engine.header.vocabularySize
-    while !rest.isEmpty {
-      let batch = rest.prefix(batchTokens)
-      rest = rest.dropFirst(batch.count)
-      let first = sequence.positionCount
-      try forward(batch)
+    try run(tokens) { first, rowCount in
       var row = 0
-      while row < batch.count {
-        let count = min(LlamaWorkspace.outputRows, batch.count - row)
+      while row < rowCount {
+        let count = min(LlamaWorkspace.outputRows, rowCount - row)
         computeLogits(row: row, count: count)
         for index in 0..<count {
           // Row `index` of the logits just computed; the span does not leave the call.
@@ -107,14 +95,31 @@ final class LlamaSession: Session {
         }
         row += count
       }
-      // `sample` reads row 0: the last position's logits.
-      if rest.isEmpty { computeLogits(row: batch.count - 1, count: 1) }
     }
-    hasLogits = true
   }
 
   func decode(_ token: Int32) throws(EngineError) {
-    try prefill([token][...])
+    oneToken[0] = token
+    try prefill(oneToken[...])
+  }
+
+  /// Runs tokens batch by batch; `finish` is called after each with its first position and its
+  /// number of rows in `work.hidden`. Afterwards row 0 of the logits, which `sample` reads, is the
+  /// last position's.
+  private func run(
+    _ tokens: ArraySlice<Int32>, finish: (_ first: Int, _ rowCount: Int) -> Void
+  ) throws(EngineError) {
+    try check(tokens)
+    var rest = tokens
+    while !rest.isEmpty {
+      let batch = rest.prefix(batchTokens)
+      rest = rest.dropFirst(batch.count)
+      let first = sequence.positionCount
+      forward(batch)
+      finish(first, batch.count)
+      if rest.isEmpty { computeLogits(row: batch.count - 1, count: 1) }
+    }
+    hasLogits = true
   }
 
   func sample(using sampler: inout Sampler) throws(EngineError) -> Int32 {
@@ -149,7 +154,7 @@ final class LlamaSession: Session {
   // MARK: - The graph
 
   /// Runs one batch and appends its keys and values; the last hidden states stay in `work.hidden`.
-  private func forward(_ tokens: ArraySlice<Int32>) throws(EngineError) {
+  private func forward(_ tokens: ArraySlice<Int32>) {
     let count = tokens.count
     let start = sequence.positionCount
     embed(tokens)
