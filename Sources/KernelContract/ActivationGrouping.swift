@@ -21,7 +21,8 @@ public enum ActivationGrouping: String, CaseIterable, Hashable, Sendable {
     switch format {
     case .u2c: .perToken
     case .s8c, .u4g32, .u2g64: .perChunk
-    case .f32, .f16: preconditionFailure("\(format.name) is multiplied with f32 activations")
+    case .f32, .f16, .s8g32, .u4c, .u2t, .astc6x6LDR, .astc6x6HDR:
+      preconditionFailure("\(format.name) is multiplied with f32 activations")
     }
   }
 

@@ -19,7 +19,9 @@ package struct PackedProductReference: Sendable {
     self.format = format
     self.rows = rows
     self.columns = columns
-    let bitCount = format.codeBitCount
+    guard let bitCount = format.codeBitCount else {
+      preconditionFailure("\(format.name) has no codes")
+    }
     let rowBytes = (columns * bitCount + 7) / 8
     var unpacked: [Int32] = []
     for row in 0..<rows {
@@ -72,7 +74,7 @@ package struct PackedProductReference: Sendable {
         part =
           scales[row * groupCount + group] * products
           + minimums[row * groupCount + group] * activations
-      case .u2c, .f32, .f16: preconditionFailure("\(format.name) has no groups")
+      default: preconditionFailure("\(format.name) has no kernels that read chunks")
       }
       total += token.scales[begin / ActivationGrouping.chunkColumns] * part
     }

@@ -16,6 +16,8 @@ public struct PackedFormatError: Error, Hashable, Sendable, CustomStringConverti
     case negativeScale
     /// A stored minimum that is NaN or infinite.
     case nonFiniteMinimum
+    /// A packed block that is not legal, of the tensor's profile.
+    case illegalBlock(ASTCBlockFault)
     /// A plane that is not as long as its dimensions say.
     case planeByteCount(found: Int, expected: Int)
   }
@@ -52,6 +54,7 @@ public struct PackedFormatError: Error, Hashable, Sendable, CustomStringConverti
       case .nonFiniteScale: "a scale is NaN or infinite"
       case .negativeScale: "a scale is negative"
       case .nonFiniteMinimum: "a minimum is NaN or infinite"
+      case .illegalBlock(let fault): "an illegal ASTC block: \(fault)"
       case .planeByteCount(let found, let expected): "\(found) bytes instead of \(expected)"
       }
     return place.isEmpty ? words : place.joined(separator: ", ") + ": " + words

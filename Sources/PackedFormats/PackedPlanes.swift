@@ -34,6 +34,8 @@ public struct PackedPlanes: ~Escapable {
   @_lifetime(copy self)
   public func rows(_ rows: Range<Int>, columnCount: Int, format: WeightFormat) -> PackedPlanes {
     func range(_ plane: Plane) -> Range<Int> {
+      // A per-tensor scale belongs to every row.
+      if format.axis(of: plane) == .tensor { return 0..<(rows.isEmpty ? 0 : 4) }
       let start = format.requiredByteCount(of: plane, rows: rows.lowerBound, columns: columnCount)
       let end = format.requiredByteCount(of: plane, rows: rows.upperBound, columns: columnCount)
       return start..<end

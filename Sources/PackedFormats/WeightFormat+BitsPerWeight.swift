@@ -1,6 +1,11 @@
 extension WeightFormat {
   /// Bits of codes for one element, padding and scales not counted.
-  public var payloadBitsPerWeight: Double { Double(codeBitCount) }
+  ///
+  /// 128/36 = 3.56 for ASTC.
+  public var payloadBitsPerWeight: Double {
+    codeBitCount.map { Double($0) }
+      ?? Double(Self.packedBlockByteCount * 8) / Double(Self.packedBlockColumnCount)
+  }
 
   /// All stored bits over the elements of a rows × columns tensor: codes with their padding,
   /// scales and minimums. NaN for a tensor without elements.

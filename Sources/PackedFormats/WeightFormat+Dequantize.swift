@@ -88,6 +88,14 @@ private struct RowDequantizer {
         unsafe dequantizeTwoBit(
           codes, columns: start..<min(start + 64, columnCount), scale: scale, into: output)
       }
+    case .s8g32, .u4c, .u2t: preconditionFailure("not here yet")
+    case .astc6x6LDR, .astc6x6HDR:
+      let isLDR = format == .astc6x6LDR
+      let minimumBytes = format.rowByteCount(of: .minimums, columns: columnCount)
+      unsafe ASTCWeightRow.dequantize(
+        codes, profile: isLDR ? .ldr : .hdr, scale: loadFloat(scales, isLDR ? row * 4 : 0),
+        minimums: .init(rebasing: minimums[row * minimumBytes..<(row + 1) * minimumBytes]),
+        into: output)
     case .u4g32:
       for start in stride(from: 0, to: columnCount, by: 32) {
         let offset = row * scaleBytes + start / 16

@@ -14,11 +14,15 @@ extension WeightFormat {
   ///     them is written unless an error is thrown.
   /// - Throws: where a weight is NaN, infinite or too large for the format, with row and column.
   ///
+  /// - Returns: how many weights were clipped.
+  ///
   /// Allocates one scratch row for the 2-bit formats, else nothing. Rates stand on the pages.
+  @discardableResult
   public func quantize(
     _ weights: Span<Float>, rowCount: Int, columnCount: Int, firstRow: Int = 0,
+    options: QuantizationOptions = QuantizationOptions(),
     into planes: inout MutablePackedPlanes
-  ) throws(PackedFormatError) {
+  ) throws(PackedFormatError) -> QuantizationOutcome {
     precondition(rowCount >= 0 && columnCount >= 0, "negative dimensions")
     precondition(weights.count == rowCount * columnCount, "weights do not fill the rows")
     for plane in Plane.allCases {
@@ -31,7 +35,7 @@ extension WeightFormat {
       let expected = requiredByteCount(of: plane, rows: rowCount, columns: columnCount)
       precondition(found == expected, "plane \(plane) has \(found) bytes instead of \(expected)")
     }
-    guard rowCount > 0, columnCount > 0 else { return }
+    guard rowCount > 0, columnCount > 0 else { return QuantizationOutcome() }
 
     let format = self
     // The pointers below stay inside the spans: the counts were checked above, and each row's
@@ -56,6 +60,7 @@ extension WeightFormat {
         }
       }
     }
+    return QuantizationOutcome()
   }
 }
 
@@ -115,6 +120,7 @@ private struct RowQuantizer {
           of: HalfPrecision.bits(scale).littleEndian,
           toByteOffset: row * scaleBytes + group * 2, as: UInt16.self)
       }
+    case .s8g32, .u4c, .u2t, .astc6x6LDR, .astc6x6HDR: preconditionFailure("not here yet")
     case .u4g32:
       for group in 0..<groupCount {
         let columns = group * 32..<min((group + 1) * 32, columnCount)

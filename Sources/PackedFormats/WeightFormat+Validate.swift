@@ -38,7 +38,7 @@ extension WeightFormat {
     _ codes: UnsafeRawBufferPointer, rowCount: Int, columnCount: Int, firstRow: Int
   ) throws(PackedFormatError) {
     let rowBytes = rowByteCount(of: .codes, columns: columnCount)
-    let usedBits = columnCount * codeBitCount % 8
+    let usedBits = columnCount * (codeBitCount ?? 0) % 8
     guard rowBytes > 0 else { return }
     for row in 0..<rowCount {
       let bytes = unsafe UnsafeRawBufferPointer(
@@ -52,10 +52,17 @@ extension WeightFormat {
         column = (0..<columnCount).first {
           unsafe loadHalfBits(bytes, $0 * 2) & 0x7C00 == 0x7C00
         }
-      case .s8c:
+      case .astc6x6LDR, .astc6x6HDR:
+        if let found = unsafe ASTCWeightRow.firstFault(
+          bytes, profile: self == .astc6x6LDR ? .ldr : .hdr)
+        {
+          column = found.block * Self.packedBlockColumnCount
+          reason = .illegalBlock(found.fault)
+        }
+      case .s8c, .s8g32:
         column = unsafe bytes.firstIndex(of: 0x80)
         reason = .forbiddenCode
-      case .u4g32, .u2c, .u2g64:
+      case .u4g32, .u4c, .u2c, .u2g64, .u2t:
         if usedBits != 0, unsafe bytes[rowBytes - 1] >> UInt8(usedBits) != 0 {
           column = columnCount
         }
@@ -71,8 +78,9 @@ extension WeightFormat {
   private func validateNumbers(
     _ bytes: UnsafeRawBufferPointer, plane: Plane, columnCount: Int, firstRow: Int
   ) throws(PackedFormatError) {
-    let width = groupSize == nil ? 4 : 2
-    let groups = groupCount(columns: columnCount)
+    let size: Int? = if case .group(let columns) = axis(of: plane) { columns } else { nil }
+    let width = size == nil ? 4 : 2
+    let groups = size.map { (columnCount + $0 - 1) / $0 } ?? 1
     for index in 0..<bytes.count / width {
       let value =
         unsafe width == 4
@@ -87,7 +95,7 @@ extension WeightFormat {
       if let reason {
         throw PackedFormatError(
           reason, plane: plane, row: firstRow + index / groups,
-          column: groupSize.map { index % groups * $0 })
+          column: size.map { index % groups * $0 })
       }
     }
   }

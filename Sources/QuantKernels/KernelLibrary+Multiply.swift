@@ -12,7 +12,8 @@ extension KernelLibrary {
     case .u4g32: 2
     case .u2c, .u2g64: 6
     case .s8c: 8
-    case .f32, .f16: preconditionFailure("\(format.name) is no packed format")
+    case .f32, .f16, .s8g32, .u4c, .u2t, .astc6x6LDR, .astc6x6HDR:
+      preconditionFailure("there are no kernels for \(format.name)")
     }
   }
 

@@ -104,7 +104,8 @@ import PackedFormats
     case .u4g32: u4g32
     case .u2c: u2c
     case .u2g64: u2g64
-    case .f32, .f16: preconditionFailure("\(format.name) is no packed format")
+    case .f32, .f16, .s8g32, .u4c, .u2t, .astc6x6LDR, .astc6x6HDR:
+      preconditionFailure("there are no kernels for \(format.name)")
     }
   }
 }

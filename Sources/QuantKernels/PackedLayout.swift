@@ -9,17 +9,23 @@ package struct PackedLayout: Sendable {
   package let format: WeightFormat
   package let rows: Int
   package let columns: Int
+  /// Bits of one code.
+  private let codeBitCount: Int
 
   package init(format: WeightFormat, rows: Int, columns: Int) {
     self.format = format
     self.rows = rows
     self.columns = columns
+    guard let codeBitCount = format.codeBitCount else {
+      preconditionFailure("\(format.name) has no codes to interleave")
+    }
+    self.codeBitCount = codeBitCount
   }
 
   package var tileCount: Int { (rows + 15) / 16 }
   package var chunkCount: Int { (columns + 63) / 64 }
   /// Bytes of a tile's codes: 256, 512 or 1,024 for every 64 columns.
-  package var codeTileBytes: Int { chunkCount * 64 * 16 * format.codeBitCount / 8 }
+  package var codeTileBytes: Int { chunkCount * 64 * 16 * codeBitCount / 8 }
 
   /// Groups of a row with its padding; 1 where per-channel.
   private var groupCount: Int { format.groupSize.map { chunkCount * 64 / $0 } ?? 1 }
@@ -31,12 +37,12 @@ package struct PackedLayout: Sendable {
   package var scaleTileBytes: Int { groupCount * groupBytes }
 
   /// Bytes of a canonical row of codes.
-  private var rowBytes: Int { (columns * format.codeBitCount + 7) / 8 }
+  private var rowBytes: Int { (columns * codeBitCount + 7) / 8 }
   private var wordCount: Int { rowBytes / 4 }
 
   /// 32 bits of canonical codes to the four bytes of a row in a vector.
   @inline(__always) private func interleave(_ word: UInt32) -> UInt32 {
-    switch format.codeBitCount {
+    switch codeBitCount {
     case 8: word ^ 0x8080_8080
     case 4: swap(swap(word, 8, 0x0000_FF00), 4, 0x00F0_00F0)
     default: swap(swap(word, 6, 0x00CC_00CC), 12, 0x0000_F0F0)
@@ -45,7 +51,7 @@ package struct PackedLayout: Sendable {
 
   /// The way back.
   @inline(__always) private func deinterleave(_ word: UInt32) -> UInt32 {
-    switch format.codeBitCount {
+    switch codeBitCount {
     case 8: word ^ 0x8080_8080
     case 4: swap(swap(word, 4, 0x00F0_00F0), 8, 0x0000_FF00)
     default: swap(swap(word, 12, 0x0000_F0F0), 6, 0x00CC_00CC)
@@ -69,7 +75,7 @@ package struct PackedLayout: Sendable {
   }
 
   private var lastWordMask: UInt32 {
-    let bits = columns * format.codeBitCount - wordCount * 32
+    let bits = columns * codeBitCount - wordCount * 32
     return (1 << UInt32(bits)) - 1
   }
 
@@ -161,7 +167,7 @@ package struct PackedLayout: Sendable {
   ) {
     let words = unsafe codes + (row / 16 * codeTileBytes + row % 16 * 4)
     let scaleRow = unsafe scales + (row / 16 * scaleTileBytes + row % 16 * scaleBytes)
-    let bitCount = format.codeBitCount
+    let bitCount = codeBitCount
     let codesPerWord = 32 / bitCount
     let codeMask: UInt32 = (1 << UInt32(bitCount)) - 1
     let zeroPoint: Float = bitCount == 2 ? 1.5 : 0

@@ -38,6 +38,14 @@ public final class PackedMatrix: @unchecked Sendable {
   /// The most rows; above it byte counts could overflow: 2^31.
   public static let rowLimit = 1 << 31
 
+  /// Whether there are kernels that multiply that format without unpacking it first.
+  public static func supports(_ format: WeightFormat) -> Bool {
+    switch format {
+    case .s8c, .u4g32, .u2c, .u2g64: true
+    case .f32, .f16, .s8g32, .u4c, .u2t, .astc6x6LDR, .astc6x6HDR: false
+    }
+  }
+
   /// Interleaves canonical planes, as `Plane` describes them.
   ///
   /// - Parameters:
@@ -52,8 +60,8 @@ public final class PackedMatrix: @unchecked Sendable {
     format: WeightFormat, rows: Int, columns: Int, codes: RawSpan, scales: RawSpan,
     minimums: RawSpan = RawSpan(), pool: ThreadPool? = nil
   ) throws(InputError) {
-    guard format != .f32, format != .f16 else {
-      throw InputError(reason: "\(format.name) is no packed format")
+    guard Self.supports(format) else {
+      throw InputError(reason: "there are no kernels for \(format.name)")
     }
     guard rows > 0, rows <= Self.rowLimit, columns > 0, columns <= Self.columnLimit else {
       throw InputError(

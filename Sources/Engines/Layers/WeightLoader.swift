@@ -37,6 +37,10 @@ struct WeightLoader {
         let matrix = FloatMatrix(tensor, rows: rows, columns: columns)
         return Linear(float: matrix, bias: bias, compute: compute)
       }
+      guard PackedMatrix.supports(tensor.format) else {
+        return Linear(
+          float: unpacked(tensor, rows: rows, columns: columns), bias: bias, compute: compute)
+      }
       let packed = try pack(tensor, rows: rows, columns: columns)
       return Linear(packed: packed, bias: bias, compute: compute)
     case .floats(let model, let file):
@@ -44,6 +48,22 @@ struct WeightLoader {
       let matrix = FloatMatrix(values, rows: rows, columns: columns)
       return Linear(float: matrix, bias: bias, compute: compute)
     }
+  }
+
+  /// The values of a tensor whose format has no kernels, as f32: exact, and as large as f32 is.
+  private func unpacked(_ tensor: LoadedTensor, rows: Int, columns: Int) -> FloatMatrix {
+    let storage = AlignedStorage(byteCount: rows * columns * 4, prefersHugePages: true)
+    let output = unsafe FloatRows(
+      start: storage.baseAddress.assumingMemoryBound(to: Float.self), columns: columns)
+    compute.pool.runRanges(rows) { range, _ in
+      // Every thread writes the rows of its own range, all inside the storage.
+      var span = unsafe MutableSpan(
+        _unsafeStart: output.start + range.lowerBound * columns, count: range.count * columns)
+      tensor.format.dequantize(
+        tensor.planes.rows(range, columnCount: columns, format: tensor.format),
+        rowCount: range.count, columnCount: columns, into: &span)
+    }
+    return FloatMatrix(storage, rows: rows, columns: columns)
   }
 
   private func pack(
@@ -115,4 +135,11 @@ struct WeightLoader {
     case .floats(_, let file): file
     }
   }
+}
+
+/// Where threads write rows of their own.
+@safe
+private struct FloatRows: @unchecked Sendable {
+  let start: UnsafeMutablePointer<Float>
+  let columns: Int
 }
