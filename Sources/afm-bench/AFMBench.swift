@@ -15,7 +15,7 @@ struct AFMBench: ParsableCommand {
     subcommands: [
       RunCommand.self, PackCommand.self, InspectCommand.self, VerifyCommand.self,
       DumpCommand.self, TokenizeCommand.self, LogitsCommand.self, GenerateCommand.self,
-      ScoreCommand.self, TraceCommand.self,
+      ScoreCommand.self, TraceCommand.self, ASTCCommand.self,
     ])
 
   static func main() {
