@@ -50,7 +50,7 @@ package struct ASTCBlock: Hashable, Sendable {
     return count >= 64 ? shifted : shifted & ((1 << UInt64(count)) &- 1)
   }
 
-  /// The bits from `offset` on, at bit 0, and zeros behind the first `count` of them, 1 to 127.
+  /// The bits from `offset` on, at bit 0, and zeros behind the first `count` of them, 1 to 128.
   @inline(__always)
   func part(at offset: Int, count: Int) -> ASTCBlock {
     // Swift's shifts by 64 and more give zero.
@@ -62,7 +62,7 @@ package struct ASTCBlock: Hashable, Sendable {
     if count < 64 {
       part.low &= (1 &<< UInt64(truncatingIfNeeded: count)) &- 1
       part.high = 0
-    } else {
+    } else if count < 128 {
       part.high &= (1 &<< UInt64(truncatingIfNeeded: count &- 64)) &- 1
     }
     return part

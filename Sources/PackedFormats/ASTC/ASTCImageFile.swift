@@ -112,7 +112,8 @@ package struct ASTCImageReader: ~Copyable {
           guard let base = texels.baseAddress else { return }
           try unsafe unpacker.unpackFloats(block, into: base)
         }
-        if !unpacker.profile.hasHDR, !block.isVoidExtent, try ASTCBlockHeader(block).hasHDREndpoints {
+        if !unpacker.profile.hasHDR, !block.isVoidExtent, try ASTCBlockHeader(block).hasHDREndpoints
+        {
           hdrEndpointBlockCount += 1
         }
       } catch {

@@ -26,6 +26,10 @@ struct ASTCTables: @unchecked Sendable {
   /// Of the five ranges that full grids have.
   let fullGrids: UnsafePointer<ASTCFullGrid>
   let digits = ASTCDigits.shared
+  /// See `ASTCDigits`.
+  var packedTrits: UnsafePointer<UInt8> { unsafe digits.packedTrits }
+  /// See `ASTCDigits`.
+  var packedQuints: UnsafePointer<UInt8> { unsafe digits.packedQuints }
 
   static let shared = ASTCTables()
 

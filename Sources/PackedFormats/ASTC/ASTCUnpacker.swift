@@ -139,7 +139,8 @@ package struct ASTCUnpacker: ~Copyable {
     // A legal mode has 2 to 6 columns and rows: 25 grids of 36 texels. Weights are 0 to 64.
     let words = unsafe UnsafePointer(self.words) + plane &* Self.planeStride
     let output = unsafe weights + plane &* 36
-    let infill = unsafe tables.infill + ((Int(mode.width) &- 2) &* 5 &+ (Int(mode.height) &- 2)) &* 36
+    let infill =
+      unsafe tables.infill + ((Int(mode.width) &- 2) &* 5 &+ (Int(mode.height) &- 2)) &* 36
     let numbers = unsafe tables.numbers
     for texel in 0..<36 {
       unsafe output[texel] = numbers[Int(infill[texel].weight(words))]

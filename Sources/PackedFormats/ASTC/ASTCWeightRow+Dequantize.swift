@@ -108,7 +108,8 @@ extension ASTCUnpacker {
       unsafe output.update(repeating: constant.flatMap { value($0) } ?? .nan, count: 36)
       return
     }
-    guard let header = try? ASTCBlockHeader(block, tables), profile.hasHDR || !header.hasHDREndpoints
+    guard let header = try? ASTCBlockHeader(block, tables),
+      profile.hasHDR || !header.hasHDREndpoints
     else {
       unsafe output.update(repeating: .nan, count: 36)
       return

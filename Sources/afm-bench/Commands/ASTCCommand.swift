@@ -56,7 +56,9 @@ struct ASTCCommand: ParsableCommand {
 
       var text: String {
         var lines = ["\(file): \(width) x \(height) texels, \(blocks) blocks, \(profile)"]
-        lines += illegal_by_kind.sorted { $0.key < $1.key }.map { "illegal: \($0.key): \($0.value)" }
+        lines += illegal_by_kind.sorted { $0.key < $1.key }.map {
+          "illegal: \($0.key): \($0.value)"
+        }
         if hdr_endpoint_blocks > 0 {
           lines.append("HDR endpoint mode in the LDR profile: \(hdr_endpoint_blocks)")
         }
