@@ -56,6 +56,8 @@ import Testing
     Case("score --model @tiny.afmw --text-file @text --ctx 3", 2, "--ctx"),
     Case("score --model @tiny.afmw --text-file @text --ctx 257", 2, "--ctx 257", "256"),
     Case("trace export @noise --to moon @o", 2, "'moon'"),
+    Case("astc decode @noise @o --profile moon", 2, "'moon'"),
+    Case("astc decode @noise @noise", 2, "noise", "the output is the input itself"),
   ]
 
   static let input: [Case] = [
@@ -88,6 +90,8 @@ import Testing
     Case("tokenize --model @mute.gguf", 3, "mute.gguf: tokenizer"),
     Case("tokenize --model @tiny.afmw --decode", 3, "standard input: not a JSON array"),
     Case("trace summary @noise", 3, "noise: ", "offset"),
+    Case("astc decode @absent @o", 3, "absent: cannot open: No such file"),
+    Case("astc decode @noise @o", 3, "noise: offset 0: not an .astc file"),
     Case("trace export @empty --to perfetto @o", 3, "empty: ", "offset 0"),
   ]
 
@@ -119,7 +123,7 @@ import Testing
 
   @Test(arguments: [
     "", "run", "pack", "inspect", "verify", "dump", "tokenize", "logits", "generate", "score",
-    "trace", "trace export", "trace summary",
+    "trace", "trace export", "trace summary", "astc", "astc decode",
   ])
   func helpHasAnExample(command: String) throws {
     let words = command.split(separator: " ").map(String.init)
