@@ -35,13 +35,13 @@ struct HuggingFaceConfiguration {
   /// Whether the output projection is the embedding matrix.
   func tiedOutput() throws(InputError) -> Bool { try root.bool("tie_word_embeddings") ?? false }
 
-  /// A token id under that name, or the first of several.
+  /// A token id under that name, or the first of several; nil where it is negative.
   func token(_ name: String) throws(InputError) -> Int? {
     guard let node = root[name] else { return nil }
     let first = node.elements.map { $0.first } ?? node
-    guard let first, case .number(let number) = first.value, let id = Int(exactly: number), id >= 0
+    guard let first, case .number(let number) = first.value, let id = Int(exactly: number)
     else { throw node.error("a token id is expected") }
-    return id
+    return id < 0 ? nil : id
   }
 
   /// The header; `name` stands for the model where the file gives no name.
@@ -52,7 +52,8 @@ struct HuggingFaceConfiguration {
     let keyValueHeadCount = try root.count("num_key_value_heads") ?? queryHeadCount
     guard queryHeadCount % keyValueHeadCount == 0 else {
       throw root.error(
-        "num_key_value_heads", "\(queryHeadCount) query heads are no multiple of "
+        "num_key_value_heads",
+        "\(queryHeadCount) query heads are no multiple of "
           + "\(keyValueHeadCount)")
     }
     let headDimension = try headDimension(hiddenSize: hiddenSize, headCount: queryHeadCount)
@@ -102,13 +103,15 @@ struct HuggingFaceConfiguration {
       throw root.error("hidden_act", "\(activation) is not supported, only silu")
     }
     for name in ["attention_bias", "mlp_bias"] where try root.bool(name) == true {
-      throw root.error(name, "biases of the output, gate, up and down projections are not supported")
+      throw root.error(
+        name, "biases of the output, gate, up and down projections are not supported")
     }
     if try root.bool("use_sliding_window") == true {
       throw root.error("use_sliding_window", "sliding windows are not supported")
     }
     for layer in root["layer_types"]?.elements ?? [] where layer.text != "full_attention" {
-      throw layer.error("\(layer.text ?? "what is no string") is not supported, only full_attention")
+      throw layer.error(
+        "\(layer.text ?? "what is no string") is not supported, only full_attention")
     }
     for name in ["rope_scaling", "rope_parameters"] {
       guard let scaling = root[name] else { continue }
