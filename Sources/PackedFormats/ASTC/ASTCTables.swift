@@ -23,6 +23,9 @@
   /// 36 a pattern, 1024 patterns a partition count of 2, 3 and 4.
   let partitions: UnsafePointer<UInt8>
 
+  /// 36 a grid, grids of 2 to 6 columns × 2 to 6 rows.
+  let infill: UnsafePointer<ASTCInfill>
+
   static let shared = ASTCTables()
 
   private init() {
@@ -58,6 +61,12 @@
             UInt8(
               ASTCPartitioning.partition(seed: seed, count: count, x: texel % 6, y: texel / 6))
           }
+        }
+      })
+    unsafe infill = Self.keep(
+      (2...6).flatMap { width in
+        (2...6).flatMap { height in
+          (0..<36).map { ASTCInfill(x: $0 % 6, y: $0 / 6, width: width, height: height) }
         }
       })
   }
