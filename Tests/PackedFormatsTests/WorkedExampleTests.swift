@@ -47,10 +47,11 @@ import Testing
 
   @Test(arguments: [
     (WeightFormat.f32, 32.0), (.f16, 16), (.s8c, 8.0 + 32.0 / 576), (.u4g32, 5),
-    (.u2c, 2.0 + 32.0 / 576), (.u2g64, 2.25),
+    (.u2c, 2.0 + 32.0 / 576), (.u2g64, 2.25), (.u2t, 2.0 + 32.0 / 1728), (.s8g32, 8.5),
+    (.u4c, 4.0 + 32.0 / 576),
   ])
-  func bitsPerWeight(format: WeightFormat, total: Double) {
-    #expect(format.payloadBitsPerWeight == Double(format.codeBitCount))
+  func bitsPerWeight(format: WeightFormat, total: Double) throws {
+    #expect(format.payloadBitsPerWeight == Double(try #require(format.codeBitCount)))
     #expect(abs(format.totalBitsPerWeight(rows: 3, columns: 576) - total) < 1e-12)
   }
 }
