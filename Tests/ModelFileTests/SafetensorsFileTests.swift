@@ -44,7 +44,9 @@ import Testing
     file.add("f64", "F64", [4], [0.1, -2, 1e300, 4].flatMap { GGUFWriter.little($0.bitPattern) })
     file.add("i8", "I8", [4], [0x80, 0xFF, 0, 0x7F])
     file.add("u16", "U16", [4], [0, 0, 1, 0, 0xFF, 0xFF, 0, 1])
-    file.add("i64", "I64", [4], [-1, 1 << 40, 0, 7].flatMap { GGUFWriter.little(UInt64(bitPattern: Int64($0))) })
+    file.add(
+      "i64", "I64", [4],
+      [-1, 1 << 40, 0, 7].flatMap { GGUFWriter.little(UInt64(bitPattern: Int64($0))) })
     file.add("scalar", [], [7])
     file.add("nothing", [0, 3], [])
     let path = folder.path("types.safetensors")
