@@ -45,12 +45,14 @@ import Testing
       values: [3, -1, 1, -3, 1])
   }
 
-  @Test(arguments: [
-    (WeightFormat.f32, 32.0), (.f16, 16), (.s8c, 8.0 + 32.0 / 576), (.u4g32, 5),
-    (.u2c, 2.0 + 32.0 / 576), (.u2g64, 2.25),
-  ])
-  func bitsPerWeight(format: WeightFormat, total: Double) {
-    #expect(format.payloadBitsPerWeight == Double(format.codeBitCount))
+  private static let totals: [(WeightFormat, Double)] = [
+    (.f32, 32), (.f16, 16), (.s8c, 8 + 32.0 / 576), (.s8g32, 8.5), (.u4g32, 5),
+    (.u4c, 4 + 32.0 / 576), (.u2c, 2 + 32.0 / 576), (.u2g64, 2.25), (.u2t, 2 + 32.0 / 1728),
+  ]
+
+  @Test(arguments: totals)
+  func bitsPerWeight(format: WeightFormat, total: Double) throws {
+    #expect(format.payloadBitsPerWeight == Double(try #require(format.codeBitCount)))
     #expect(abs(format.totalBitsPerWeight(rows: 3, columns: 576) - total) < 1e-12)
   }
 }
