@@ -178,10 +178,8 @@ private final class FullDisk {
 
   init() throws {
     folder = try ScratchFolder()
-    let result = try run(
-      "mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder.url.path])
-    try #require(result.status == 0)
+    _ = try Oracle.tool("mount").run(["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder.url.path])
   }
 
-  deinit { _ = try? run("umount", [folder.url.path]) }
+  deinit { _ = try? Oracle.tool("umount").run([folder.url.path]) }
 }
