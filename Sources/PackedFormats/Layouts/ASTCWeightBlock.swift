@@ -76,7 +76,7 @@ extension ASTCWeightBlock {
   /// The parts of 128 bits.
   @inline(__always)
   package init(_ block: ASTCBlock, profile: ASTCProfile) throws(Refusal) {
-    guard let mode = ASTCWeightMode(block) else { throw .otherMode }
+    guard let mode = ASTCLayoutTables.shared.mode(of: block) else { throw .otherMode }
     guard mode != .oneHDR || profile.hasHDR else { throw .otherProfile }
     self.init(mode: mode)
     let tables = ASTCLayoutTables.shared
@@ -205,8 +205,27 @@ extension ASTCWeightBlock {
   let twelves: UnsafePointer<UInt32>
   /// Of 13 bits: three numbers of twenty, five bits each.
   let twenties: UnsafePointer<UInt16>
+  /// Of a byte of three codes: bit 0, they are codes of six; bit 1, of five.
+  let triples: UnsafePointer<UInt8>
+
+  /// The bits of each weight mode that its blocks have in common.
+  private let headers: InlineArray<6, UInt64>
 
   static let shared = ASTCLayoutTables()
+
+  /// `ASTCWeightMode(block)`, in a few comparisons.
+  @inline(__always)
+  func mode(of block: ASTCBlock) -> ASTCWeightMode? {
+    let single = block.low & 0x1FFFF
+    if single == headers[0] { return .one }
+    if single == headers[5] { return .oneHDR }
+    // All but the ten bits of the seed.
+    let several = block.low & 0x1F80_1FFF
+    if several == headers[1] { return .two }
+    if several == headers[3] { return .three }
+    if several == headers[2] { return .twoOffset }
+    return several == headers[4] ? .threeOffset : nil
+  }
 
   private init() {
     func small(_ range: ASTCRange, count: Int, bits: Int, width: Int) -> UnsafePointer<UInt16> {
@@ -220,6 +239,12 @@ extension ASTCWeightBlock {
     unsafe fours = small(.levels4, count: 4, bits: 8, width: 3)
     unsafe twelves = ASTCTables.keep(Self.groups(.levels12, count: 4, bits: 15, width: 5))
     unsafe twenties = small(.levels20, count: 3, bits: 13, width: 5)
+    headers = InlineArray { ASTCWeightMode.allCases[$0].header }
+    unsafe triples = ASTCTables.keep(
+      (0..<256).map { triple in
+        let isOfFive = triple % 6 < 5 && triple / 6 % 6 < 5 && triple / 36 < 5
+        return (triple < 216 ? 1 : 0) | (triple < 216 && isOfFive ? 2 : 0)
+      })
   }
 
   private static func groups(_ range: ASTCRange, count: Int, bits: Int, width: Int) -> [UInt32] {
