@@ -75,6 +75,26 @@ extension ASTCTileLayout {
     for index in end..<bandByteCount { unsafe output[index] = 0 }
   }
 
+  /// Writes a band's scales: 16 binary32, zeros where there is no row.
+  ///
+  /// - Parameters:
+  ///   - scales: the canonical plane of the whole tensor.
+  ///   - output: the layout's plane of the whole tensor.
+  package func writeScales(
+    _ scales: UnsafeRawBufferPointer, band: Int, into output: UnsafeMutableRawBufferPointer
+  ) {
+    let isShared = format == .astc6x6HDR
+    precondition(scales.count == (isShared ? 4 : rows * 4), "not the tensor's scales")
+    precondition(output.count == byteCount(of: .scales), "not the layout's room")
+    for row in band * 16..<band * 16 + 16 {
+      // Inside both planes, whose byte counts were checked.
+      let bits =
+        row < rows
+        ? unsafe scales.loadUnaligned(fromByteOffset: isShared ? 0 : row * 4, as: UInt32.self) : 0
+      unsafe output.storeBytes(of: bits, toByteOffset: row * 4, as: UInt32.self)
+    }
+  }
+
   /// The way back: canonical blocks and minimums of a band that is valid.
   ///
   /// Throws what `validateBand` would, where the bytes are not those of a band.

@@ -3,22 +3,28 @@ extension ASTCTileLayout {
   /// blocks, and reads back as them.
   ///
   /// Throws the first fault by band and tile. About as slow as writing.
-  public func validate(codes: RawSpan, scales: RawSpan) throws(ASTCLayoutError) {
+  ///
+  /// - Parameter bands: which ones; all where nil.
+  public func validate(
+    codes: RawSpan, scales: RawSpan, bands: Range<Int>? = nil
+  ) throws(ASTCLayoutError) {
     for (plane, found) in [(Plane.codes, codes.byteCount), (.scales, scales.byteCount)] {
       let expected = byteCount(of: plane)
       guard found == expected else {
         throw ASTCLayoutError(.byteCount(plane: plane, found: found, expected: expected))
       }
     }
-    for band in 0..<bandCount {
+    let bands = bands ?? 0..<bandCount
+    precondition(0 <= bands.lowerBound && bands.upperBound <= bandCount, "no such bands")
+    for band in bands {
       let bytes = codes.extracting(band * bandByteCount..<(band + 1) * bandByteCount)
-      // The buffer lives for the call.
+      // The buffers live for the calls.
       try unsafe bytes.withUnsafeBytes { bytes throws(ASTCLayoutError) in
         try unsafe validateBand(band, bytes)
       }
-    }
-    try unsafe scales.withUnsafeBytes { bytes throws(ASTCLayoutError) in
-      try unsafe validateScales(bytes)
+      try unsafe scales.withUnsafeBytes { bytes throws(ASTCLayoutError) in
+        try unsafe validateScales(bytes, band: band)
+      }
     }
   }
 
@@ -159,13 +165,15 @@ extension ASTCTileLayout {
     unsafe UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
-  /// Checks all scales: 16 binary32 a band, in HDR that of the tensor in every row.
-  private func validateScales(_ bytes: UnsafeRawBufferPointer) throws(ASTCLayoutError) {
+  /// Checks a band's 16 scales; in HDR that of the tensor stands in every row.
+  private func validateScales(
+    _ bytes: UnsafeRawBufferPointer, band: Int
+  ) throws(ASTCLayoutError) {
     func bits(_ row: Int) -> UInt32 {
       // Four bytes for every row of every band: the plane's byte count was checked.
       unsafe UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: row * 4, as: UInt32.self))
     }
-    for row in 0..<bandCount * 16 {
+    for row in band * 16..<band * 16 + 16 {
       let scale = Float(bitPattern: bits(row))
       let isWrong =
         row < rows
