@@ -12,37 +12,35 @@ extension ASTCTileLayout {
     precondition(
       codes.count == rows * rowByteCount && minimums.count == rows * minimumBytes,
       "not the tensor's planes")
-    var tiles = (
-      codes: [UInt8](repeating: 0, count: byteCount(of: .codes)),
-      scales: [UInt8](repeating: 0, count: byteCount(of: .scales))
-    )
+    var tileCodes = [UInt8](repeating: 0, count: byteCount(of: .codes))
+    var tileScales = [UInt8](repeating: 0, count: byteCount(of: .scales))
     for band in 0..<bandCount {
       let rows = band * 16..<band * 16 + rowCount(band: band)
-      // A band of the plane of tiles, and its rows of planes whose byte counts were checked.
-      try unsafe tiles.codes.withUnsafeMutableBytes { tiles throws(Refusal) in
-        try unsafe codes.withUnsafeBytes { codes throws(Refusal) in
-          try unsafe minimums.withUnsafeBytes { minimums throws(Refusal) in
-            try unsafe writeBand(
-              band,
-              blocks: Self.rows(rows, of: codes, byteCount: rowByteCount),
-              minimums: Self.rows(rows, of: minimums, byteCount: minimumBytes),
-              into: UnsafeMutableRawBufferPointer(
-                rebasing: tiles[band * bandByteCount..<(band + 1) * bandByteCount]))
+      do {
+        var span = tileCodes.mutableSpan
+        // Bytes have no padding. A band of the tiles, and its rows of planes whose byte counts were
+        // checked.
+        var output = unsafe span.mutableBytes
+        var part = output._mutatingExtracting(band * bandByteCount..<(band + 1) * bandByteCount)
+        let blocks = unsafe Self.rows(rows, of: codes.span.bytes, byteCount: rowByteCount)
+        let numbers = unsafe Self.rows(rows, of: minimums.span.bytes, byteCount: minimumBytes)
+        try unsafe part.withUnsafeMutableBytes { part throws(Refusal) in
+          try unsafe blocks.withUnsafeBytes { blocks throws(Refusal) in
+            try unsafe numbers.withUnsafeBytes { numbers throws(Refusal) in
+              try unsafe writeBand(band, blocks: blocks, minimums: numbers, into: part)
+            }
           }
         }
       }
-      unsafe tiles.scales.withUnsafeMutableBytes { placed in
+      unsafe tileScales.withUnsafeMutableBytes { placed in
         unsafe scales.withUnsafeBytes { unsafe writeScales($0, band: band, into: placed) }
       }
     }
-    return tiles
+    return (tileCodes, tileScales)
   }
 
-  private static func rows(
-    _ rows: Range<Int>, of plane: UnsafeRawBufferPointer, byteCount: Int
-  ) -> UnsafeRawBufferPointer {
-    // The caller has checked that the plane has so many bytes for every row.
-    unsafe UnsafeRawBufferPointer(
-      rebasing: plane[rows.lowerBound * byteCount..<rows.upperBound * byteCount])
+  @_lifetime(copy plane)
+  private static func rows(_ rows: Range<Int>, of plane: RawSpan, byteCount: Int) -> RawSpan {
+    plane.extracting(rows.lowerBound * byteCount..<rows.upperBound * byteCount)
   }
 }
