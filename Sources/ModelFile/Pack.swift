@@ -6,7 +6,7 @@ import TensorCore
 /// Packs a float model into a `.afmw` file.
 ///
 /// Linear layers and embeddings get the formats that are asked for; norms, biases and whatever else
-/// stay f32. Tensors are read, quantized, measured and compressed a few rows at a time on several
+/// stay f32; what the source holds packed keeps every bit. Tensors are read, quantized, measured and compressed a few rows at a time on several
 /// threads; the file's bytes do not depend on their number.
 package struct ModelPacker: Sendable {
   /// For the projections of attention and feed-forward.
@@ -64,7 +64,7 @@ package struct ModelPacker: Sendable {
     let total = source.tensors.reduce(0) { $0 + $1.shape.elementCount }
     var done = 0
     for (index, tensor) in source.tensors.enumerated() {
-      let format = format(ofTensor: tensor.name, shape: tensor.shape)
+      let format = tensor.stored ?? format(ofTensor: tensor.name, shape: tensor.shape)
       try writer.beginTensor(name: tensor.name, shape: tensor.shape, format: format)
       let before = done
       let error = try append(tensor, index: index, of: source, as: format, to: &writer) { rows in
@@ -108,8 +108,10 @@ package struct ModelPacker: Sendable {
         try WorkerGroup.forEach(starts.count, threads: threads, context: { () }) {
           _, number throws(InputError) in
           let rows = starts[number]..<min(starts[number] + pieceRows, rowCount)
-          let piece = try PackedPiece(
-            rows: rows, of: tensor, index: index, from: shared.source, as: format)
+          let piece =
+            tensor.stored == nil
+            ? try PackedPiece(rows: rows, of: tensor, index: index, from: shared.source, as: format)
+            : try PackedPiece(keeping: rows, of: tensor, index: index, from: shared.source)
           pieces.withLock { $0[number] = piece }
         }
       } catch {
@@ -119,7 +121,12 @@ package struct ModelPacker: Sendable {
         guard let piece = pieces.withLock({ $0.removeValue(forKey: number) }) else {
           preconditionFailure("every piece was packed")
         }
-        for plane in format.planes { try writer.append(piece.bytes(of: plane), to: plane) }
+        // A number of the whole tensor comes once, with its first rows.
+        for plane in format.planes where number == 0 && batchStart == 0
+          || format.axis(of: plane) != .tensor
+        {
+          try writer.append(piece.bytes(of: plane), to: plane)
+        }
         sums.add(piece.sums)
       }
       batchStart = min(batchStart + pieceRows * threads, rowCount)

@@ -76,6 +76,46 @@ struct PackedPiece: Sendable {
   }
 }
 
+extension PackedPiece {
+  /// Brings rows that the source holds packed as they are, checked against the rules of their
+  /// format; they are no distance from what they were.
+  init(
+    keeping rows: Range<Int>, of tensor: SourceTensor, index: Int, from source: any ModelSource
+  ) throws(InputError) {
+    guard let format = tensor.stored else { preconditionFailure("the tensor is not packed") }
+    let columnCount = tensor.shape.columnCount
+    func room(_ plane: Plane) -> [UInt8] {
+      // The writer has refused tensors whose planes are too large to address.
+      let count = format.byteCount(of: plane, rows: rows.count, columns: columnCount) ?? 0
+      return [UInt8](repeating: 0, count: count)
+    }
+    var codes = room(.codes)
+    var scales = room(.scales)
+    var minimums = room(.minimums)
+    do {
+      var codeSpan = codes.mutableSpan
+      var scaleSpan = scales.mutableSpan
+      var minimumSpan = minimums.mutableSpan
+      // Bytes have no padding, and every value is a valid one.
+      var planes = unsafe MutablePackedPlanes(
+        codes: codeSpan.mutableBytes, scales: scaleSpan.mutableBytes,
+        minimums: minimumSpan.mutableBytes)
+      try source.readPlanes(rows, ofTensor: index, into: &planes)
+    }
+    self.codes = codes
+    self.scales = scales
+    self.minimums = minimums
+    do throws(PackedFormatError) {
+      let planes = PackedPlanes(
+        codes: bytes(of: .codes), scales: bytes(of: .scales), minimums: bytes(of: .minimums))
+      try format.validate(
+        planes, rowCount: rows.count, columnCount: columnCount, firstRow: rows.lowerBound)
+    } catch {
+      throw InputError(place: "tensor \(tensor.name)", reason: error.description)
+    }
+  }
+}
+
 /// Sums over the elements of a tensor, in binary64.
 struct ErrorSums: Sendable {
   var squaredError = 0.0

@@ -29,16 +29,21 @@ public struct QuantizationOptions: Sendable {
   /// the rows at hand for the whole tensor.
   public var tensorScale: Float?
 
+  /// ASTC: the most partitions a block may have, 1 to 3; nil takes what the effort searches. Blocks
+  /// of one partition run fastest.
+  public var partitionLimit: Int?
+
   /// The options that fit most: everything left to the format, medium effort.
   public init(
     scaleFit: ScaleFit? = nil, effort: Effort = .medium, importance: [Float]? = nil,
-    clipping: Float? = nil, tensorScale: Float? = nil
+    clipping: Float? = nil, tensorScale: Float? = nil, partitionLimit: Int? = nil
   ) {
     self.scaleFit = scaleFit
     self.effort = effort
     self.importance = importance
     self.clipping = clipping
     self.tensorScale = tensorScale
+    self.partitionLimit = partitionLimit
   }
 }
 

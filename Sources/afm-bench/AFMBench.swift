@@ -13,7 +13,7 @@ struct AFMBench: ParsableCommand {
       """,
     version: Version.text,
     subcommands: [
-      RunCommand.self, PackCommand.self, InspectCommand.self, VerifyCommand.self,
+      RunCommand.self, PackCommand.self, MakeCommand.self, InspectCommand.self, VerifyCommand.self,
       DumpCommand.self, TokenizeCommand.self, LogitsCommand.self, GenerateCommand.self,
       ScoreCommand.self, TraceCommand.self,
     ])

@@ -16,8 +16,9 @@ struct PackedMatrixTests {
       let count = format.byteCount(of: plane, rows: rows, columns: columns) ?? 0
       planes[plane] = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     }
-    let rowBytes = (columns * format.codeBitCount + 7) / 8
-    let used = (columns * format.codeBitCount - 1) % 8 + 1
+    let bits = columns * (format.codeBitCount ?? 0)
+    let rowBytes = (bits + 7) / 8
+    let used = (bits - 1) % 8 + 1
     for row in 1...rows {
       planes[.codes, default: []][row * rowBytes - 1] &= UInt8((1 << used) - 1)
     }

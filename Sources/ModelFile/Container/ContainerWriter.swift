@@ -36,6 +36,7 @@ package struct ContainerWriter: ~Copyable {
     let name: String
     let shape: TensorShape
     let format: WeightFormat
+    let layout: WeightLayout
     let storage: PlaneStorage
     var planes: [OpenPlane]
   }
@@ -73,7 +74,8 @@ package struct ContainerWriter: ~Copyable {
   ///
   /// Throws for what the format cannot hold: see the limits in the specification.
   package mutating func beginTensor(
-    name: String, shape: TensorShape, format: WeightFormat, storage: PlaneStorage = .compressed
+    name: String, shape: TensorShape, format: WeightFormat, layout: WeightLayout = .canonical,
+    storage: PlaneStorage = .compressed
   ) throws(PackError) {
     precondition(current == nil, "the tensor before has not ended")
     func fault(_ reason: String) -> PackError {
@@ -83,10 +85,11 @@ package struct ContainerWriter: ~Copyable {
     guard names.count < ContainerLayout.tensorCountLimit else { throw fault("too many tensors") }
     guard names.insert(name).inserted else { throw fault("a second tensor has this name") }
     var planes: [OpenPlane] = []
-    for plane in format.planes {
+    precondition(!layout.planes(of: format).isEmpty, "a layout that does not hold the format")
+    for plane in layout.planes(of: format) {
       guard
-        let byteCount = format.byteCount(
-          of: plane, rows: shape.rowCount, columns: shape.columnCount)
+        let byteCount = layout.byteCount(
+          of: plane, format: format, rows: shape.rowCount, columns: shape.columnCount)
       else { throw fault("the tensor is too large") }
       if storage == .stored, byteCount > Int(UInt32.max) - 2 * ContainerLayout.storedAlignment {
         throw fault("\(plane) of \(byteCount) bytes are too large to be stored as they are")
@@ -94,7 +97,7 @@ package struct ContainerWriter: ~Copyable {
       planes.append(OpenPlane(plane: plane, expectedByteCount: byteCount))
     }
     current = OpenTensor(
-      name: name, shape: shape, format: format, storage: storage, planes: planes)
+      name: name, shape: shape, format: format, layout: layout, storage: storage, planes: planes)
   }
 
   /// Adds the next bytes of a plane of the tensor that has begun.
@@ -194,7 +197,8 @@ package struct ContainerWriter: ~Copyable {
             : ContentDigest.of(chunkHashes: plane.pieces.map(\.contentHash))))
     }
     return TensorDirectory.TensorEntry(
-      name: tensor.name, shape: tensor.shape, format: tensor.format, planes: planes)
+      name: tensor.name, shape: tensor.shape, format: tensor.format, layout: tensor.layout,
+      planes: planes)
   }
 
   /// Writes index, seek table and prologue, and makes the file appear at its path.

@@ -12,7 +12,7 @@ struct InspectCommand: ParsableCommand {
     abstract: "Shows a model file's header, tensors and totals without reading the tensors.",
     discussion: "Example: afm-bench inspect model.afmw")
 
-  @Argument(help: "The file (.afmw or .gguf).")
+  @Argument(help: "The file (.afmw, .gguf or safetensors), or a model's folder.")
   var file: String
 
   @Flag(help: "Prints one JSON object.")
@@ -81,9 +81,10 @@ struct Inspection: Encodable {
           bytes: $0.byteCount, stored_bytes: $0.storedByteCount,
           payload_bpw: $0.payloadBitsPerWeight, total_bpw: $0.totalBitsPerWeight)
       }
-    case .gguf(let source, let byteCount):
-      kind = "gguf"
-      bytes = byteCount
+    case .gguf, .safetensors:
+      guard let source = model.source else { preconditionFailure("a model is packed or a source") }
+      kind = if case .gguf = model { "gguf" } else { "safetensors" }
+      bytes = model.byteCount
       header = source.header
       provenance = source.provenance
       tensors = source.tensors.map {

@@ -10,15 +10,16 @@ import TensorCore
 struct PackCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pack",
-    abstract: "Imports a GGUF model and packs it into an .afmw file.",
+    abstract: "Imports a GGUF or safetensors model and packs it into an .afmw file.",
     discussion: """
       The linear layers get --weights, the embedding (and an untied output) --embedding; norms and
-      biases stay f32. The file appears whole or not at all.
+      biases stay f32. Tensors that the input holds packed keep every bit. The file appears whole
+      or not at all.
 
       Example: afm-bench pack model.gguf model.afmw --weights s8c
       """)
 
-  @Argument(help: "The model to import (.gguf).")
+  @Argument(help: "The model to import: .gguf, .safetensors, an index of several, or a folder.")
   var input: String
 
   @Argument(help: "The file to write.")
@@ -49,8 +50,10 @@ struct PackCommand: ParsableCommand {
 
   func run() throws {
     try OutputPath.check(output, isNot: input)
-    guard case .gguf(let model, let byteCount) = try ModelPath.open(input) else {
-      throw InputError(file: input, reason: "it is packed already; pack imports GGUF files")
+    let opened = try ModelPath.open(input)
+    guard let model = opened.source else {
+      throw InputError(
+        file: input, reason: "it is packed already; pack imports GGUF and safetensors")
     }
     guard model.tokenizer != nil else {
       throw InputError(
@@ -74,7 +77,7 @@ struct PackCommand: ParsableCommand {
       }
     }
     Console.progress("")
-    try show(report, sourceByteCount: byteCount, elapsed: ContinuousClock.now - started)
+    try show(report, sourceByteCount: opened.byteCount, elapsed: ContinuousClock.now - started)
   }
 
   private func show(_ report: PackReport, sourceByteCount: Int, elapsed: Duration) throws {

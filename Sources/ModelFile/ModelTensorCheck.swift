@@ -1,20 +1,40 @@
 import TensorCore
 
-/// Checks that the tensors of a file are exactly those of its architecture, in their shapes.
-struct GGUFTensorCheck {
+/// Checks that the tensors of a source are exactly those of its architecture, in their shapes.
+struct ModelTensorCheck {
+  /// A tensor of the source.
+  struct Entry {
+    /// Our name.
+    var name: String
+    var shape: TensorShape
+    /// The file's own name, for errors.
+    var shownName: String
+    /// Where the file lists it.
+    var offset: Int?
+    /// The file that lists it, where there are several.
+    var file: String?
+  }
+
   private let header: ModelHeader
-  private let tensors: [GGUFTensor]
+  private let entries: [Entry]
+  /// The source's own name of a tensor that is missing.
+  private let shownName: (String) -> String
   private var indices: [String: Int] = [:]
   private var used: Set<String> = []
 
-  init(file: GGUFFile, header: ModelHeader) {
+  init(
+    _ entries: [Entry], header: ModelHeader, shownName: @escaping (String) -> String = { $0 }
+  ) {
     self.header = header
-    tensors = file.tensors
-    for (index, tensor) in tensors.enumerated() { indices[tensor.name] = index }
+    self.entries = entries
+    self.shownName = shownName
+    for (index, entry) in entries.enumerated() { indices[entry.name] = index }
   }
 
   /// Stops at the first missing tensor, so that an absurd layer count costs nothing.
-  consuming func check() throws(InputError) {
+  ///
+  /// `allowsOthers` lets tensors be that the architecture does not know.
+  consuming func check(allowsOthers: Bool = false) throws(InputError) {
     let hidden = header.hiddenSize
     let queries = header.queryHeadCount * header.headDimension
     let keyValues = header.keyValueHeadCount * header.headDimension
@@ -38,10 +58,11 @@ struct GGUFTensorCheck {
       try require(prefix + "ffn_up.weight", [header.feedForwardSize, hidden])
       try require(prefix + "ffn_down.weight", [hidden, header.feedForwardSize])
     }
-    for tensor in tensors where !used.contains(tensor.name) {
-      throw InputError(
-        place: "tensor \(tensor.name)", offset: tensor.entryOffset,
-        reason: tensor.name == "rope_freqs.weight"
+    guard !allowsOthers else { return }
+    for entry in entries where !used.contains(entry.name) {
+      throw error(
+        entry,
+        entry.name == "rope_freqs.weight"
           ? "RoPE frequency factors are not supported"
           : "\(header.architecture) with \(header.layerCount) layers has no such tensor")
     }
@@ -49,15 +70,18 @@ struct GGUFTensorCheck {
 
   private mutating func require(_ name: String, _ dimensions: [Int]) throws(InputError) {
     guard let index = indices[name] else {
-      throw InputError(place: "tensor \(name)", reason: "the tensor is missing")
+      throw InputError(place: "tensor \(shownName(name))", reason: "the tensor is missing")
     }
-    let tensor = tensors[index]
-    guard tensor.shape.dimensions == dimensions else {
+    let entry = entries[index]
+    guard entry.shape.dimensions == dimensions else {
       let expected = dimensions.map(String.init).joined(separator: "x")
-      throw InputError(
-        place: "tensor \(name)", offset: tensor.entryOffset,
-        reason: "its shape is \(tensor.shape), but the metadata ask for \(expected)")
+      throw error(entry, "its shape is \(entry.shape), but the metadata ask for \(expected)")
     }
     used.insert(name)
+  }
+
+  private func error(_ entry: Entry, _ reason: String) -> InputError {
+    InputError(
+      file: entry.file, place: "tensor \(entry.shownName)", offset: entry.offset, reason: reason)
   }
 }
