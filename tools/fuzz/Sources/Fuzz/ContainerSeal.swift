@@ -114,7 +114,9 @@ enum ContainerSeal {
   ) {
     let count = table.count >= 8 ? (table.count - 8) / 24 : 0
     var seek: [UInt8] = []
-    func append(_ value: UInt64) { seek += (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+    func append(_ value: UInt64) {
+      seek += (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
     func entry(_ compressed: UInt64, _ content: UInt64, _ checksum: UInt64) {
       append(compressed)
       append(content)

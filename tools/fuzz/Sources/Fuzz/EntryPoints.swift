@@ -27,6 +27,7 @@ public func initialize(
   return 0
 }
 
+/// One input: it runs to its end, within the memory that its size excuses.
 @c(LLVMFuzzerTestOneInput)
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   guard let target = unsafe target else { return 0 }

@@ -6,7 +6,7 @@ extension FuzzTarget {
   /// The first line is the pre-tokenizer's name; every further one a token, with its kind as the
   /// first character (`1` to `6`), or a merge (`m` and two token numbers); what follows an empty
   /// line is the text. The alphabet's 256 tokens come first unless the first line begins with `-`.
-  static let tokenizer = FuzzTarget(name: "tokenizer", heap: (1 << 20, 256)) { bytes in
+  static let tokenizer = FuzzTarget(name: "tokenizer", heap: (4 << 20, 256)) { bytes in
     let lines = bytes.split(
       separator: 0x0A, maxSplits: 4096, omittingEmptySubsequences: false)
     guard let first = lines.first else { return }
@@ -53,7 +53,8 @@ extension FuzzTarget {
 }
 
 /// A text with special tokens, several scripts, invalid UTF-8 and spaces.
-let sampleText = Array("<s>Ab 12  don't\n\t\u{e9}\u{4e2d}\u{1F600}e\u{301} <|im_end|>".utf8) + [0xC3, 0xFF]
+let sampleText =
+  Array("<s>Ab 12  don't\n\t\u{e9}\u{4e2d}\u{1F600}e\u{301} <|im_end|>".utf8) + [0xC3, 0xFF]
 
 private let conversation = [
   ChatMessage(role: "system", content: "Be brief."),
