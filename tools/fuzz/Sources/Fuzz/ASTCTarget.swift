@@ -21,7 +21,7 @@ extension FuzzTarget {
 
 /// Both outputs and the parsed form of one block.
 private func unpack(_ block: ASTCBlock, _ profile: ASTCProfile) {
-  var unpacker = ASTCUnpacker(profile: profile)
+  let unpacker = ASTCUnpacker(profile: profile)
   let mark = SIMD4<Float>(repeating: -12345)
   var floats = [SIMD4<Float>](repeating: mark, count: ASTCBlock.texelCount)
   var colors = [SIMD4<UInt8>](repeating: .zero, count: ASTCBlock.texelCount)
@@ -30,7 +30,7 @@ private func unpack(_ block: ASTCBlock, _ profile: ASTCProfile) {
     // Room for 36 texels, as the unpacker asks.
     unsafe floats.withUnsafeMutableBufferPointer { buffer in
       guard let start = buffer.baseAddress else { return }
-      unsafe result = legality { () throws(ASTCBlockFault) in
+      result = legality { () throws(ASTCBlockFault) in
         try unsafe unpacker.unpackFloats(block, into: start)
       }
     }
@@ -40,7 +40,7 @@ private func unpack(_ block: ASTCBlock, _ profile: ASTCProfile) {
   // As above.
   unsafe colors.withUnsafeMutableBufferPointer { buffer in
     guard let start = buffer.baseAddress else { return }
-    unsafe byteFault = legality { () throws(ASTCBlockFault) in
+    byteFault = legality { () throws(ASTCBlockFault) in
       try unsafe unpacker.unpackBytes(block, into: start)
     }
   }
