@@ -122,7 +122,8 @@ package struct ModelPacker: Sendable {
           preconditionFailure("every piece was packed")
         }
         // A number of the whole tensor comes once, with its first rows.
-        for plane in format.planes where number == 0 && batchStart == 0
+        for plane in format.planes
+        where number == 0 && batchStart == 0
           || format.axis(of: plane) != .tensor
         {
           try writer.append(piece.bytes(of: plane), to: plane)

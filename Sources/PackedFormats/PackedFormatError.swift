@@ -18,6 +18,8 @@ public struct PackedFormatError: Error, Hashable, Sendable, CustomStringConverti
     case nonFiniteScale
     /// A stored scale whose sign bit is set.
     case negativeScale
+    /// A layout that repeats the scale of a tensor holds different ones.
+    case unequalScales
     /// A stored minimum that is NaN or infinite.
     case nonFiniteMinimum
     /// A packed block that is not legal, of the tensor's profile.
@@ -59,6 +61,7 @@ public struct PackedFormatError: Error, Hashable, Sendable, CustomStringConverti
       case .nonzeroPadding: "the unused bits of the row are not zero"
       case .nonFiniteScale: "a scale is NaN or infinite"
       case .negativeScale: "a scale is negative"
+      case .unequalScales: "the scale of the tensor differs between rows"
       case .nonFiniteMinimum: "a minimum is NaN or infinite"
       case .illegalBlock(let fault): "an illegal ASTC block: \(fault)"
       case .planeByteCount(let found, let expected): "\(found) bytes instead of \(expected)"

@@ -14,7 +14,8 @@ struct AFMBench: ParsableCommand {
     version: Version.text,
     subcommands: [
       RunCommand.self, PackCommand.self, MakeCommand.self, InspectCommand.self, VerifyCommand.self,
-      DumpCommand.self, TokenizeCommand.self, LogitsCommand.self, GenerateCommand.self,
+      DumpCommand.self, ExportCommand.self, TokenizeCommand.self, LogitsCommand.self,
+      GenerateCommand.self,
       ScoreCommand.self, TraceCommand.self,
     ])
 

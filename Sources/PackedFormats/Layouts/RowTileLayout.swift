@@ -84,106 +84,26 @@ public struct RowTileLayout: Hashable, Sendable {
   /// Whole words of a canonical row of codes.
   var wordCount: Int { rowBytes / 4 }
 
-  /// 32 bits of canonical codes to the four bytes of a row in a vector.
-  @inline(__always) func interleave(_ word: UInt32) -> UInt32 {
-    switch codeBitCount {
-    case 8: word ^ 0x8080_8080
-    case 4: swap(swap(word, 8, 0x0000_FF00), 4, 0x00F0_00F0)
-    default: swap(swap(word, 6, 0x00CC_00CC), 12, 0x0000_F0F0)
-    }
-  }
-
-  /// The way back.
-  @inline(__always) func deinterleave(_ word: UInt32) -> UInt32 {
-    switch codeBitCount {
-    case 8: word ^ 0x8080_8080
-    case 4: swap(swap(word, 4, 0x00F0_00F0), 8, 0x0000_FF00)
-    default: swap(swap(word, 12, 0x0000_F0F0), 6, 0x00CC_00CC)
-    }
-  }
-
-  /// Exchanges the bits under `mask` with those `distance` above them.
-  @inline(__always)
-  private func swap(_ word: UInt32, _ distance: UInt32, _ mask: UInt32) -> UInt32 {
-    let difference = (word ^ (word >> distance)) & mask
-    return word ^ difference ^ (difference << distance)
-  }
-
-  /// The last bytes of a canonical row that fill no word; the bits after the last code are zero.
-  private func lastWord(_ row: UnsafeRawPointer) -> UInt32 {
-    var word: UInt32 = 0
-    for byte in wordCount * 4..<rowBytes {
-      word |= unsafe UInt32(row.load(fromByteOffset: byte, as: UInt8.self)) << (8 * (byte % 4))
-    }
-    return word & lastWordMask
-  }
-
+  /// The bits of a row's last, partial word that hold codes; 0 where rows end with a whole word.
   var lastWordMask: UInt32 {
     let bits = columns * codeBitCount - wordCount * 32
     return (1 << UInt32(bits)) - 1
-  }
-
-  package func interleaveCodes(
-    _ codes: UnsafeRawBufferPointer, into storage: UnsafeMutableRawPointer, tile: Int
-  ) {
-    guard let codes = codes.baseAddress else { return }
-    let base = unsafe storage + tile * codeTileBytes
-    for r in 0..<min(16, rows - tile * 16) {
-      let row = unsafe codes + (tile * 16 + r) * rowBytes
-      let to = unsafe base + r * 4
-      for word in 0..<wordCount {
-        let canonical = unsafe row.loadUnaligned(fromByteOffset: word &* 4, as: UInt32.self)
-        unsafe to.storeBytes(
-          of: interleave(UInt32(littleEndian: canonical)).littleEndian,
-          toByteOffset: word &* 64, as: UInt32.self)
-      }
-      if wordCount * 4 < rowBytes {
-        unsafe to.storeBytes(
-          of: interleave(lastWord(row)).littleEndian, toByteOffset: wordCount * 64,
-          as: UInt32.self)
-      }
-    }
   }
 
   package func deinterleaveCodes(
     _ storage: UnsafeRawPointer, into codes: UnsafeMutableRawBufferPointer, tile: Int
   ) {
     let base = unsafe storage + tile * codeTileBytes
+    let permutation = CodePermutation(codeBitCount: codeBitCount)
     for r in 0..<min(16, rows - tile * 16) {
       let begin = (tile * 16 + r) * rowBytes
       for word in 0..<(rowBytes + 3) / 4 {
         let stored = unsafe (base + r * 4).load(fromByteOffset: word * 64, as: UInt32.self)
-        var canonical = deinterleave(UInt32(littleEndian: stored))
+        var canonical = permutation.inverse(UInt32(littleEndian: stored))
         if word == wordCount { canonical &= lastWordMask }
         for byte in 0..<min(4, rowBytes - word * 4) {
           unsafe codes[begin + word * 4 + byte] = UInt8(
             truncatingIfNeeded: canonical >> UInt32(8 * byte))
-        }
-      }
-    }
-  }
-
-  package func interleaveScales(
-    _ scales: UnsafeRawBufferPointer, _ minimums: UnsafeRawBufferPointer,
-    into storage: UnsafeMutableRawPointer, tile: Int
-  ) {
-    let base = unsafe storage + tile * scaleTileBytes
-    let count = usedGroupCount
-    let isShared = format.axis(of: .scales) == .tensor
-    for r in 0..<min(16, rows - tile * 16) {
-      for group in 0..<count {
-        let from = isShared ? 0 : ((tile * 16 + r) * count + group) * scaleBytes
-        let to = unsafe base + (group * groupBytes + r * scaleBytes)
-        if scaleBytes == 4 {
-          unsafe to.storeBytes(
-            of: scales.loadUnaligned(fromByteOffset: from, as: UInt32.self), as: UInt32.self)
-          continue
-        }
-        unsafe to.storeBytes(
-          of: scales.loadUnaligned(fromByteOffset: from, as: UInt16.self), as: UInt16.self)
-        if hasMinimums {
-          unsafe (to + 32).storeBytes(
-            of: minimums.loadUnaligned(fromByteOffset: from, as: UInt16.self), as: UInt16.self)
         }
       }
     }
@@ -215,6 +135,7 @@ public struct RowTileLayout: Hashable, Sendable {
     let words = unsafe codes + (row / 16 * codeTileBytes + row % 16 * 4)
     let scaleRow = unsafe scales + (row / 16 * scaleTileBytes + row % 16 * scaleBytes)
     let bitCount = codeBitCount
+    let permutation = CodePermutation(codeBitCount: bitCount)
     let codesPerWord = 32 / bitCount
     let codeMask: UInt32 = (1 << UInt32(bitCount)) - 1
     let zeroPoint: Float = bitCount == 2 ? 1.5 : format == .u4c ? 7.5 : 0
@@ -231,7 +152,7 @@ public struct RowTileLayout: Hashable, Sendable {
       while column < end {
         let stored = unsafe words.load(
           fromByteOffset: column / codesPerWord * 64, as: UInt32.self)
-        var word = deinterleave(UInt32(littleEndian: stored))
+        var word = permutation.inverse(UInt32(littleEndian: stored))
         for _ in 0..<min(codesPerWord, end - column) {
           let code = word & codeMask
           let number =
