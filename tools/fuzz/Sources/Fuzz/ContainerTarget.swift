@@ -15,12 +15,28 @@ extension FuzzTarget {
       let loaded = try file.loadAllTensors(threads: 1)
       promise(loaded.count == file.tensors.count, "tensors loaded")
       for tensor in loaded { dequantize(tensor) }
+      try loadForKernels(file)
       try file.verify(threads: 1)
     }
   }
 }
 
 private let containerFile = MemoryFile()
+
+/// The way to kernels: the layouts that they read, wherever a tensor has one.
+private func loadForKernels(_ file: AFMWFile) throws(InputError) {
+  var loader = ModelLoader(threads: 1)
+  loader.layout = { $0.format.isASTC ? .astcTiles : $0.format.kernelLayout ?? .canonical }
+  do {
+    let loaded = try loader.load(file)
+    promise(loaded.tensors.count == file.tensors.count, "tensors loaded for kernels")
+  } catch {
+    switch error {
+    case .input(let fault): throw fault
+    case .cancelled: fatalError("nothing cancelled the loading")
+    }
+  }
+}
 
 /// What the loader lets through has values that are numbers.
 private func dequantize(_ tensor: LoadedTensor) {

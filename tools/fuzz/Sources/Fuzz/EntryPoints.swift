@@ -9,7 +9,7 @@ import CFuzz
 // What libFuzzer calls. It is single-threaded, and calls `initialize` first.
 nonisolated(unsafe) private var target: FuzzTarget?
 
-/// Takes `--target=NAME`, which libFuzzer itself passes over.
+/// Takes `--target=NAME`, which libFuzzer itself passes over, as it does `--strict`.
 @c(LLVMFuzzerInitialize)
 public func initialize(
   _ argumentCount: UnsafeMutablePointer<Int32>?,
@@ -23,7 +23,7 @@ public func initialize(
   }
   unsafe target = found
   // Tables that are made at first use are not the input's fault.
-  found.run([])
+  if !isStrict { found.run([]) }
   return 0
 }
 

@@ -16,6 +16,9 @@ struct FuzzTarget: Sendable {
   static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 }
 
+/// Whether inputs must be without fault, as seeds have to be: `--strict`.
+let isStrict = CommandLine.arguments.contains("--strict")
+
 /// Stops the run where a promise does not hold; the fuzzer then keeps the input.
 func promise(_ holds: Bool, _ what: @autoclosure () -> String) {
   if !holds { fatalError(what()) }

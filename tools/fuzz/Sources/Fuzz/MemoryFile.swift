@@ -46,6 +46,7 @@ func checking(
   do throws(InputError) {
     try body(name)
   } catch {
+    promise(!isStrict, "refused: \(error)")
     promise(error.file == name, "no file in: \(error)")
     promise(!error.reason.isEmpty, "no reason in: \(error)")
     promise(!error.description.utf8.contains(0x0A), "two lines: \(error)")
