@@ -3,7 +3,7 @@ import Tokenization
 
 /// Reads a Hugging Face `tokenizer.json`: byte-level BPE. The rules are those of
 /// <doc:HuggingFace>.
-struct HuggingFaceTokenizer {
+package struct HuggingFaceTokenizer {
   static let byteCountLimit = 1 << 27
 
   private let vocabularySize: Int
@@ -18,7 +18,7 @@ struct HuggingFaceTokenizer {
   /// Parses a file for a model whose vocabulary has that many entries.
   ///
   /// Memory: a small multiple of the file, and 16 bytes an entry of the vocabulary.
-  init(parsing bytes: [UInt8], vocabularySize: Int) throws(InputError) {
+  package init(parsing bytes: [UInt8], vocabularySize: Int) throws(InputError) {
     self.vocabularySize = vocabularySize
     tokens = Array(repeating: nil, count: vocabularySize)
     kinds = Array(repeating: .normal, count: vocabularySize)
@@ -31,7 +31,7 @@ struct HuggingFaceTokenizer {
   }
 
   /// The description; `special` finds special tokens by their role: `bos`, `eos`, `unk`, `pad`.
-  func description(
+  package func description(
     special: (String) throws(InputError) -> Int?, addsBeginToken: Bool?, chatTemplate: String?
   ) throws(InputError) -> TokenizerDescription {
     let begin = try special("bos")

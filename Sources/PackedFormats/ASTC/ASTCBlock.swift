@@ -38,12 +38,43 @@ package struct ASTCBlock: Hashable, Sendable {
     }
   }
 
+  /// Whether this is a block of one color.
+  @inline(__always)
+  package var isVoidExtent: Bool { low & 0x1FF == 0x1FC }
+
   /// Up to 64 bits from `offset` in 0...127 on; bits beyond 127 read as zero.
   @inline(__always)
   package func bits(at offset: Int, count: Int) -> UInt64 {
     // Swift's shifts by 64 and more give zero.
     let shifted = offset >= 64 ? high >> (offset - 64) : (low >> offset) | (high << (64 - offset))
     return count >= 64 ? shifted : shifted & ((1 << UInt64(count)) &- 1)
+  }
+
+  /// The bits from `offset` on, at bit 0, and zeros behind the first `count` of them, 1 to 127.
+  @inline(__always)
+  func part(at offset: Int, count: Int) -> ASTCBlock {
+    // Swift's shifts by 64 and more give zero.
+    var part = self
+    if offset > 0 {
+      part.low = offset >= 64 ? high >> (offset - 64) : low &>> offset | high &<< (64 - offset)
+      part.high = offset >= 64 ? 0 : high &>> offset
+    }
+    if count < 64 {
+      part.low &= (1 &<< UInt64(truncatingIfNeeded: count)) &- 1
+      part.high = 0
+    } else {
+      part.high &= (1 &<< UInt64(truncatingIfNeeded: count &- 64)) &- 1
+    }
+    return part
+  }
+
+  /// Removes the lowest `count` bits, 1 to 63, and returns them.
+  @inline(__always)
+  mutating func take(_ count: UInt64) -> UInt64 {
+    let taken = low & ((1 &<< count) &- 1)
+    low = low &>> count | high &<< (64 &- count)
+    high = high &>> count
+    return taken
   }
 
   /// Sets up to 64 bits that are zero so far; bits beyond 127 are dropped.

@@ -17,9 +17,13 @@ package struct ASTCBlockHeader: Sendable {
   package var endpointRange: ASTCRange
 
   /// Reads the header of a block that is no void extent.
-  @inline(__always)
   package init(_ block: ASTCBlock) throws(ASTCBlockFault) {
-    let mode = try ASTCBlockMode(lookingUp: block.low)
+    try self.init(block, ASTCTables.shared)
+  }
+
+  @inline(__always)
+  init(_ block: ASTCBlock, _ tables: ASTCTables) throws(ASTCBlockFault) {
+    let mode = try ASTCBlockMode(lookingUp: block.low, tables)
     self.mode = mode
     let count = Int(truncatingIfNeeded: block.low &>> 11) & 3 &+ 1
     partitionCount = count
@@ -65,11 +69,28 @@ package struct ASTCBlockHeader: Sendable {
     }
     guard pairCount <= 9 else { throw .tooManyEndpointValues }
     endpointValueCount = 2 &* pairCount
-    guard
-      let range = ASTCQuantization.endpointRange(
-        pairCount: pairCount, bitCount: top &- endpointOffset)
+    let bits = top &- endpointOffset
+    // 128 entries for each of 10 counts; there are 87 bits at most.
+    guard bits >= 0,
+      let range = ASTCRange(rawValue: unsafe tables.endpointRanges[pairCount &* 128 &+ bits])
     else { throw .tooFewEndpointBits }
     endpointRange = range
+  }
+
+  /// Whether all partitions have endpoint mode 0.
+  @inline(__always)
+  package var isLuminance: Bool {
+    var modes: UInt8 = 0
+    for partition in 0..<partitionCount { modes |= endpointModes[partition] }
+    return modes == 0
+  }
+
+  /// Whether a partition has an HDR endpoint mode: 2, 3, 7, 11, 14 or 15.
+  @inline(__always)
+  package var hasHDREndpoints: Bool {
+    var modes: UInt32 = 0
+    for partition in 0..<partitionCount { modes |= 1 &<< UInt32(endpointModes[partition]) }
+    return modes & 0b1100_1000_1000_1100 != 0
   }
 }
 

@@ -13,10 +13,10 @@ package struct ASTCBlockMode: BitwiseCopyable, Hashable, Sendable {
   /// Bits of the field.
   package static let bitCount = 11
 
-  /// The bits 8…0 that make a block a void extent instead.
-  static let voidExtentBits = 0x1FC
-
-  package static func isVoidExtent(_ field: Int) -> Bool { field & 0x1FF == voidExtentBits }
+  /// Whether a field makes its block a void extent instead.
+  package static func isVoidExtent(_ field: Int) -> Bool {
+    ASTCBlock(low: UInt64(truncatingIfNeeded: field)).isVoidExtent
+  }
 
   /// Whether there is a grid weight for every texel, in its place.
   @inline(__always)
@@ -76,9 +76,9 @@ package struct ASTCBlockMode: BitwiseCopyable, Hashable, Sendable {
 
   /// The same from the table; a void extent counts as reserved.
   @inline(__always)
-  init(lookingUp field: UInt64) throws(ASTCBlockFault) {
+  init(lookingUp field: UInt64, _ tables: ASTCTables) throws(ASTCBlockFault) {
     // The table has an entry for all 2^11 fields.
-    let entry = unsafe ASTCTables.shared.blockModes[Int(field & 0x7FF)]
+    let entry = unsafe tables.blockModes[Int(field & 0x7FF)]
     if let fault = entry.fault { throw fault }
     self = entry.mode
   }

@@ -1,13 +1,14 @@
 /// How a texel's weight comes from the four grid weights around it: sixteenths of each.
+///
+/// Neighbours p and q stand in one word, p + q · 2¹⁶. Its product with (share of q) + (share of p) ·
+/// 2¹⁶ has both parts' sum in the upper half, modulo 2³²; all sums are below 2¹¹.
 struct ASTCInfill: BitwiseCopyable {
-  /// The grid weight at the texel's upper left.
-  var place: UInt8
-  /// The shares of it, of its right, its lower and its lower right neighbour; 16 together. A
-  /// neighbour outside the grid has none.
-  var share00: UInt8
-  var share01: UInt8
-  var share10: UInt8
-  var share11: UInt8
+  /// The word of the texel's upper left grid weight and its right neighbour.
+  var upper: UInt16
+  /// The same a row below.
+  var lower: UInt16
+  var upperShares: UInt32
+  var lowerShares: UInt32
 
   /// For texel (x, y) of a 6×6 block and a grid of 2 to 6 columns and rows.
   init(x: Int, y: Int, width: Int, height: Int) {
@@ -18,18 +19,18 @@ struct ASTCInfill: BitwiseCopyable {
     let right = column & 15
     let down = row & 15
     let both = (right * down + 8) >> 4
-    place = UInt8((column >> 4) + (row >> 4) * width)
-    share11 = UInt8(both)
-    share10 = UInt8(down - both)
-    share01 = UInt8(right - both)
-    share00 = UInt8(16 - right - down + both)
+    let place = (column >> 4) + (row >> 4) * width
+    upper = UInt16(place)
+    lower = UInt16(place + width)
+    upperShares = UInt32(right - both) | UInt32(16 - right - down + both) << 16
+    lowerShares = UInt32(both) | UInt32(down - both) << 16
   }
 
-  /// The 36 of a grid.
+  /// The weight, 0 to 64, from the words of a plane.
   @inline(__always)
-  static func grid(width: UInt8, height: UInt8) -> UnsafePointer<ASTCInfill> {
-    // A legal mode has 2 to 6 columns and rows: 25 grids.
-    let index = (Int(width) &- 2) &* 5 &+ (Int(height) &- 2)
-    return unsafe ASTCTables.shared.infill + index &* 36
+  func weight(_ words: UnsafePointer<UInt32>) -> UInt32 {
+    // The caller has words up to 7 places behind the grid's last.
+    let sum = unsafe words[Int(upper)] &* upperShares &+ words[Int(lower)] &* lowerShares
+    return (sum &+ 0x8_0000) &>> 20
   }
 }

@@ -20,7 +20,7 @@ package struct ASTCParsedBlock: Sendable {
   package static func content(
     _ block: ASTCBlock, profile: ASTCProfile
   ) throws(ASTCBlockFault) -> Content {
-    if ASTCBlockMode.isVoidExtent(Int(block.low & 0x1FF)) {
+    if block.isVoidExtent {
       return .voidExtent(try ASTCVoidExtent(block, profile: profile))
     }
     return .grid(ASTCParsedBlock(block, header: try ASTCBlockHeader(block)))

@@ -58,13 +58,14 @@ package enum ASTCPartitioning {
   package static func pattern(seed: Int, count: Int) -> UnsafeBufferPointer<UInt8> {
     precondition(2...4 ~= count && 0..<seedCount ~= seed, "no such pattern")
     // 36 bytes of the table, which is never freed.
-    return unsafe UnsafeBufferPointer(start: table(seed: seed, count: count), count: 36)
+    return unsafe UnsafeBufferPointer(
+      start: table(seed: seed, count: count, ASTCTables.shared), count: 36)
   }
 
   /// The same for a seed and a count that come from a header.
   @inline(__always)
-  static func table(seed: Int, count: Int) -> UnsafePointer<UInt8> {
+  static func table(seed: Int, count: Int, _ tables: ASTCTables) -> UnsafePointer<UInt8> {
     // The table holds 36 bytes for each of 3 × 1024 patterns.
-    unsafe ASTCTables.shared.partitions + ((count &- 2) &* seedCount &+ seed) &* 36
+    unsafe tables.partitions + ((count &- 2) &* seedCount &+ seed) &* 36
   }
 }

@@ -10,6 +10,12 @@ enum ASTCResult {
     return value.replacing(with: 1, where: c .== 65535)
   }
 
+  /// The same from 2²³ + C.
+  @inline(__always)
+  static func float(ldrShifted shifted: SIMD4<Float>) -> SIMD4<Float> {
+    float(ldr: shifted - SIMD4(repeating: ASTCLine.magic))
+  }
+
   /// The binary16 bits of the HDR result: C as a logarithm, at most the largest finite number.
   @inline(__always)
   static func halfBits(hdr c: SIMD4<UInt32>) -> SIMD4<UInt32> {
@@ -31,6 +37,12 @@ enum ASTCResult {
     // Finite and positive: moving exponent and fraction to their binary32 places and the bias by
     // 2¹¹² is all there is to convert.
     SIMD4<Float>(bits: halfBits(hdr: c) &<< 13) * SIMD4(repeating: 0x1p112)
+  }
+
+  /// The same from 2²³ + C.
+  @inline(__always)
+  static func float(hdrShifted shifted: SIMD4<Float>) -> SIMD4<Float> {
+    float(hdr: shifted.bits & 0xFFFF)
   }
 
   /// A result from 2²³ + C.

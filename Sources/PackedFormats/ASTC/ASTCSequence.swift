@@ -5,87 +5,68 @@ package enum ASTCSequence {
   /// - Parameter output: room for `count` rounded up to a multiple of 5 numbers; the surplus ones
   ///   are written as zeros or left alone.
   @inline(__always)
-  package static func unpack(
-    _ block: ASTCBlock, at offset: Int, count: Int, range: ASTCRange,
+  static func unpack(
+    _ block: ASTCBlock, at offset: Int, count: Int, range: ASTCRange, digits: ASTCDigits,
     into output: UnsafeMutablePointer<UInt8>
   ) {
+    let bits = UInt64(truncatingIfNeeded: range.bitCount)
+    // Alone from bit 0 up: what the sequence lacks at its end reads as zero.
+    var rest = block.part(at: offset, count: range.sequenceBitCount(count))
+    let mask = (1 &<< bits) &- 1
     // `output` has room for whole groups of 5 or 3: the caller's promise.
-    let bits = range.bitCount
-    let mask = (UInt64(1) &<< UInt64(bits)) &- 1
     if range.hasTrit {
-      unsafe unpackTrits(block, at: offset, count: count, bits: bits, mask: mask, into: output)
+      for first in stride(from: 0, to: count, by: 5) {
+        let group = rest.take(8 &+ 5 &* bits)
+        unsafe unpackTrits(group, bits: bits, mask: mask, digits: digits, into: output + first)
+      }
     } else if range.hasQuint {
-      unsafe unpackQuints(block, at: offset, count: count, bits: bits, mask: mask, into: output)
+      for first in stride(from: 0, to: count, by: 3) {
+        let group = rest.take(7 &+ 3 &* bits)
+        unsafe unpackQuints(group, bits: bits, mask: mask, digits: digits, into: output + first)
+      }
     } else {
       for index in 0..<count {
-        let value = block.bits(at: offset &+ index &* bits, count: bits)
-        unsafe output[index] = UInt8(truncatingIfNeeded: value)
+        unsafe output[index] = UInt8(truncatingIfNeeded: rest.take(bits))
       }
     }
   }
 
-  /// Groups of five numbers: m0 T1…0 m1 T3…2 m2 T4 m3 T6…5 m4 T7, from the low bits up.
+  /// Five numbers: m0 T1…0 m1 T3…2 m2 T4 m3 T6…5 m4 T7, from the low bits up.
   @inline(__always)
   private static func unpackTrits(
-    _ block: ASTCBlock, at offset: Int, count: Int, bits: Int, mask: UInt64,
+    _ group: UInt64, bits n: UInt64, mask: UInt64, digits: ASTCDigits,
     into output: UnsafeMutablePointer<UInt8>
   ) {
-    let tables = ASTCTables.shared
-    let n = UInt64(truncatingIfNeeded: bits)
-    let groupBits = 8 &+ 5 &* bits
-    let end = offset &+ (8 &* count &+ 4) / 5 &+ count &* bits
-    var start = offset
-    for first in stride(from: 0, to: count, by: 5) {
-      // What the sequence lacks at its end reads as zero.
-      let group = block.bits(at: start, count: min(groupBits, end &- start))
-      start &+= groupBits
-      let t01 = (group &>> n) & 3
-      let t23 = (group &>> (2 &* n &+ 2)) & 3
-      let t4 = (group &>> (3 &* n &+ 4)) & 1
-      let t56 = (group &>> (4 &* n &+ 5)) & 3
-      let t7 = (group &>> (5 &* n &+ 7)) & 1
-      let packed = t01 | t23 &<< 2 | t4 &<< 4 | t56 &<< 5 | t7 &<< 7
-      let trits = unsafe UInt64(tables.trits[Int(packed)])
-      let output = unsafe output + first
-      // Five numbers lie in the room that was promised; trits are two bits each.
-      unsafe output[0] = UInt8(truncatingIfNeeded: group & mask | (trits & 3) &<< n)
-      unsafe output[1] = UInt8(
-        truncatingIfNeeded: (group &>> (n &+ 2)) & mask | ((trits &>> 2) & 3) &<< n)
-      unsafe output[2] = UInt8(
-        truncatingIfNeeded: (group &>> (2 &* n &+ 4)) & mask | ((trits &>> 4) & 3) &<< n)
-      unsafe output[3] = UInt8(
-        truncatingIfNeeded: (group &>> (3 &* n &+ 5)) & mask | ((trits &>> 6) & 3) &<< n)
-      unsafe output[4] = UInt8(
-        truncatingIfNeeded: (group &>> (4 &* n &+ 7)) & mask | ((trits &>> 8) & 3) &<< n)
-    }
+    let b = group &>> n
+    let c = b &>> (n &+ 2)
+    let d = c &>> (n &+ 2)
+    let e = d &>> (n &+ 1)
+    let f = e &>> (n &+ 2)
+    let packed = b & 3 | (c & 3) &<< 2 | (d & 1) &<< 4 | (e & 3) &<< 5 | (f & 1) &<< 7
+    // 256 entries; trits are two bits each. Five numbers lie in the room that was promised.
+    let trits = unsafe UInt64(digits.trits[Int(truncatingIfNeeded: packed)])
+    unsafe output[0] = UInt8(truncatingIfNeeded: group & mask | (trits & 3) &<< n)
+    unsafe output[1] = UInt8(truncatingIfNeeded: (b &>> 2) & mask | ((trits &>> 2) & 3) &<< n)
+    unsafe output[2] = UInt8(truncatingIfNeeded: (c &>> 2) & mask | ((trits &>> 4) & 3) &<< n)
+    unsafe output[3] = UInt8(truncatingIfNeeded: (d &>> 1) & mask | ((trits &>> 6) & 3) &<< n)
+    unsafe output[4] = UInt8(truncatingIfNeeded: (e &>> 2) & mask | (trits &>> 8) &<< n)
   }
 
-  /// Groups of three numbers: m0 Q2…0 m1 Q4…3 m2 Q6…5, from the low bits up.
+  /// Three numbers: m0 Q2…0 m1 Q4…3 m2 Q6…5, from the low bits up.
   @inline(__always)
   private static func unpackQuints(
-    _ block: ASTCBlock, at offset: Int, count: Int, bits: Int, mask: UInt64,
+    _ group: UInt64, bits n: UInt64, mask: UInt64, digits: ASTCDigits,
     into output: UnsafeMutablePointer<UInt8>
   ) {
-    let tables = ASTCTables.shared
-    let n = UInt64(truncatingIfNeeded: bits)
-    let groupBits = 7 &+ 3 &* bits
-    let end = offset &+ (7 &* count &+ 2) / 3 &+ count &* bits
-    var start = offset
-    for first in stride(from: 0, to: count, by: 3) {
-      let group = block.bits(at: start, count: min(groupBits, end &- start))
-      start &+= groupBits
-      let packed =
-        (group &>> n) & 7 | ((group &>> (2 &* n &+ 3)) & 3) &<< 3
-        | ((group &>> (3 &* n &+ 5)) & 3) &<< 5
-      let quints = unsafe UInt64(tables.quints[Int(packed)])
-      let output = unsafe output + first
-      // Three numbers lie in the room that was promised; quints are three bits each.
-      unsafe output[0] = UInt8(truncatingIfNeeded: group & mask | (quints & 7) &<< n)
-      unsafe output[1] = UInt8(
-        truncatingIfNeeded: (group &>> (n &+ 3)) & mask | ((quints &>> 3) & 7) &<< n)
-      unsafe output[2] = UInt8(
-        truncatingIfNeeded: (group &>> (2 &* n &+ 5)) & mask | ((quints &>> 6) & 7) &<< n)
-    }
+    let b = group &>> n
+    let c = b &>> (n &+ 3)
+    let d = c &>> (n &+ 2)
+    let packed = b & 7 | (c & 3) &<< 3 | (d & 3) &<< 5
+    // 128 entries; quints are three bits each. Three numbers lie in the room that was promised.
+    let quints = unsafe UInt64(digits.quints[Int(truncatingIfNeeded: packed)])
+    unsafe output[0] = UInt8(truncatingIfNeeded: group & mask | (quints & 7) &<< n)
+    unsafe output[1] = UInt8(truncatingIfNeeded: (b &>> 3) & mask | ((quints &>> 3) & 7) &<< n)
+    unsafe output[2] = UInt8(truncatingIfNeeded: (c &>> 2) & mask | (quints &>> 6) &<< n)
   }
 
   /// The same as an array.
@@ -96,7 +77,8 @@ package enum ASTCSequence {
     // Room for count rounded up to a multiple of 5 or 3.
     unsafe values.withUnsafeMutableBufferPointer { values in
       guard let base = values.baseAddress else { return }
-      unsafe unpack(block, at: offset, count: count, range: range, into: base)
+      unsafe unpack(
+        block, at: offset, count: count, range: range, digits: .shared, into: base)
     }
     return Array(values[..<count])
   }
@@ -111,7 +93,7 @@ package enum ASTCSequence {
   ) {
     let bits = range.bitCount
     let mask = (UInt64(1) << UInt64(bits)) - 1
-    let tables = ASTCTables.shared
+    let tables = ASTCDigits.shared
     let groupCount = range.hasTrit ? 5 : range.hasQuint ? 3 : 1
     // Where the digits' bits stand between the numbers' own bits.
     let digitBits = range.hasTrit ? [2, 2, 1, 2, 1] : range.hasQuint ? [3, 2, 2] : [0]

@@ -1,18 +1,11 @@
 /// What unpacking looks up, computed from the rules once (a few milliseconds) and kept for good.
-@safe struct ASTCTables: @unchecked Sendable {
+@safe
+struct ASTCTables: @unchecked Sendable {
   // Every pointer is to memory that is written before `shared` exists, then only read, and never
   // freed; so threads may share it.
 
   /// Of each 11-bit field; void extents count as reserved.
   let blockModes: UnsafePointer<ASTCBlockModeEntry>
-  /// Of 8 packed bits: five trits, two bits each.
-  let trits: UnsafePointer<UInt16>
-  /// Of 7 packed bits: three quints, three bits each.
-  let quints: UnsafePointer<UInt16>
-  /// Of Σ tᵢ · 3ⁱ: the smallest packed bits.
-  let packedTrits: UnsafePointer<UInt8>
-  /// Of Σ qᵢ · 5ⁱ: the smallest packed bits.
-  let packedQuints: UnsafePointer<UInt8>
   /// 32 a range: 0 to 64.
   let gridWeights: UnsafePointer<UInt8>
   /// 256 a range: 0 to 255.
@@ -25,18 +18,19 @@
 
   /// 36 a grid, grids of 2 to 6 columns × 2 to 6 rows.
   let infill: UnsafePointer<ASTCInfill>
+  /// 0 to 127 as binary32.
+  let numbers: UnsafePointer<Float>
+  /// Of each 11-bit field: the raw value of the range of a full grid in one plane, else 255.
+  let fullGridModes: UnsafePointer<UInt8>
+
+  /// Of the five ranges that full grids have.
+  let fullGrids: UnsafePointer<ASTCFullGrid>
+  let digits = ASTCDigits.shared
 
   static let shared = ASTCTables()
 
   private init() {
     unsafe blockModes = Self.keep((0..<1 << ASTCBlockMode.bitCount).map(ASTCBlockModeEntry.init))
-
-    let trits = (0..<256).map(Self.trits)
-    unsafe self.trits = Self.keep(trits.map { Self.joined($0, width: 2) })
-    unsafe packedTrits = Self.keep(Self.inverse(trits, base: 3))
-    let quints = (0..<128).map(Self.quints)
-    unsafe self.quints = Self.keep(quints.map { Self.joined($0, width: 3) })
-    unsafe packedQuints = Self.keep(Self.inverse(quints, base: 5))
 
     unsafe gridWeights = Self.keep(
       ASTCRange.allCases.filter { ASTCRange.gridWeightRanges ~= $0 }.flatMap { range in
@@ -69,6 +63,15 @@
           (0..<36).map { ASTCInfill(x: $0 % 6, y: $0 / 6, width: width, height: height) }
         }
       })
+    unsafe numbers = Self.keep((0..<128).map { Float($0) })
+    unsafe fullGridModes = Self.keep(
+      (0..<1 << ASTCBlockMode.bitCount).map { field in
+        let entry = ASTCBlockModeEntry(field: field)
+        let isFull = entry.fault == nil && entry.mode.isFullGrid && !entry.mode.isDualPlane
+        return isFull ? entry.mode.range.rawValue : ASTCFullGrid.none
+      })
+    unsafe fullGrids = Self.keep(
+      ASTCRange.allCases.prefix(ASTCFullGrid.rangeCount).map { ASTCFullGrid(range: $0) })
   }
 
   /// A copy that stays; behind its end there is room for a vector to be read.
@@ -80,55 +83,5 @@
       unsafe (memory + index).initialize(to: elements[min(index, elements.count - 1)])
     }
     return unsafe UnsafePointer(memory)
-  }
-
-  private static func joined(_ digits: [Int], width: Int) -> UInt16 {
-    digits.reversed().reduce(0) { $0 << UInt16(width) | UInt16($1) }
-  }
-
-  /// By the number that the digits make, first digit lowest: the first place where they stand.
-  private static func inverse(_ digits: [[Int]], base: Int) -> [UInt8] {
-    let count = digits.first.map { (0..<$0.count).reduce(1) { product, _ in product * base } } ?? 0
-    var places = [UInt8](repeating: 0, count: count)
-    for place in digits.indices.reversed() {
-      places[digits[place].reversed().reduce(0) { $0 * base + $1 }] = UInt8(place)
-    }
-    return places
-  }
-
-  /// Five trits of 8 bits, as the format defines them.
-  private static func trits(_ t: Int) -> [Int] {
-    func bit(_ value: Int, _ index: Int) -> Int { (value >> index) & 1 }
-    var c = t & 31
-    var t3: Int
-    var t4: Int
-    if (t >> 2) & 7 == 7 {
-      c = (t >> 5) << 2 | t & 3
-      (t4, t3) = (2, 2)
-    } else if (t >> 5) & 3 == 3 {
-      (t4, t3) = (2, bit(t, 7))
-    } else {
-      (t4, t3) = (bit(t, 7), (t >> 5) & 3)
-    }
-    if c & 3 == 3 {
-      return [bit(c, 3) << 1 | bit(c, 2) & ~bit(c, 3), bit(c, 4), 2, t3, t4]
-    }
-    if (c >> 2) & 3 == 3 { return [c & 3, 2, 2, t3, t4] }
-    return [bit(c, 1) << 1 | bit(c, 0) & ~bit(c, 1), (c >> 2) & 3, bit(c, 4), t3, t4]
-  }
-
-  /// Three quints of 7 bits, as the format defines them.
-  private static func quints(_ q: Int) -> [Int] {
-    let low = q & 1
-    if (q >> 1) & 3 == 3 && (q >> 5) & 3 == 0 {
-      return [4, 4, low << 2 | (((q >> 4) & 1) & ~low) << 1 | ((q >> 3) & 1) & ~low]
-    }
-    var q2 = (q >> 5) & 3
-    var c = q & 31
-    if (q >> 1) & 3 == 3 {
-      c = ((q >> 3) & 3) << 3 | (~(q >> 5) & 3) << 1 | low
-      q2 = 4
-    }
-    return c & 7 == 5 ? [(c >> 3) & 3, 4, q2] : [c & 7, (c >> 3) & 3, q2]
   }
 }

@@ -3,7 +3,6 @@ extension ASTCUnpacker {
   /// format as binary32, as libastcenc's F32 output has them.
   ///
   /// - Throws: where the encoding is illegal; nothing is written then.
-  @inline(__always)
   package func unpackFloats(
     _ block: ASTCBlock, into output: UnsafeMutablePointer<SIMD4<Float>>
   ) throws(ASTCBlockFault) {
@@ -15,7 +14,6 @@ extension ASTCUnpacker {
 
   /// The same as unsigned bytes, from 0 for 0 to 255 for 1, rounded: libastcenc's U8 output.
   /// Negative components, which HDR constants alone may have, wrap as they do there.
-  @inline(__always)
   package func unpackBytes(
     _ block: ASTCBlock, into output: UnsafeMutablePointer<SIMD4<UInt8>>
   ) throws(ASTCBlockFault) {
@@ -30,23 +28,46 @@ extension ASTCUnpacker {
     _ block: ASTCBlock, constant: (SIMD4<Float>) -> Texel, value: (SIMD4<Float>) -> Texel,
     store: (Int, Texel) -> Void
   ) throws(ASTCBlockFault) {
-    if block.low & 0x1FF == UInt64(ASTCBlockMode.voidExtentBits) {
+    if block.isVoidExtent {
       let color = constant(try ASTCVoidExtent(block, profile: profile).result(profile))
       for texel in 0..<36 { store(texel, color) }
       return
     }
-    let prepared = try prepare(block)
+    let header = try ASTCBlockHeader(block, tables)
+    unpackTexelWeights(block, header.mode)
+    let isLDR = unpackLines(block, header) == 0 && profile != .srgb
+    // 36 weights a plane; partitions are below 4; lines are set for all partitions.
+    if isLDR, header.partitionCount == 1, !header.mode.isDualPlane {
+      let line = unsafe lines[0]
+      for texel in 0..<36 {
+        let shifted = unsafe line.shifted(SIMD4(repeating: weights[texel]))
+        store(texel, value(ASTCResult.float(ldrShifted: shifted)))
+      }
+      return
+    }
+    let partitions = unsafe self.partitions(header)
     var isSecond = SIMDMask<SIMD4<Int32>>(repeating: false)
-    if let component = prepared.secondPlaneComponent { isSecond[component] = true }
     // Both planes where there is one are the first.
-    let second = unsafe weights + (prepared.secondPlaneComponent == nil ? 0 : 36)
-    for texel in 0..<36 {
-      // 36 weights a plane; partitions are below 4.
-      let line = unsafe lines[Int(prepared.partitions[texel])]
-      let weight = unsafe SIMD4(repeating: weights[texel])
-        .replacing(with: SIMD4(repeating: second[texel]), where: isSecond)
-      let result = ASTCResult.float(line.shifted(weight), line: line, profile: profile)
-      store(texel, value(result))
+    var second = unsafe weights
+    if header.mode.isDualPlane {
+      isSecond[header.secondPlaneComponent] = true
+      unsafe second += 36
+    }
+    if isLDR {
+      for texel in 0..<36 {
+        let line = unsafe lines + Int(partitions[texel])
+        let weight = unsafe SIMD4(repeating: weights[texel])
+          .replacing(with: SIMD4(repeating: second[texel]), where: isSecond)
+        let shifted = unsafe line.pointee.shifted(weight)
+        store(texel, value(ASTCResult.float(ldrShifted: shifted)))
+      }
+    } else {
+      for texel in 0..<36 {
+        let line = unsafe lines[Int(partitions[texel])]
+        let weight = unsafe SIMD4(repeating: weights[texel])
+          .replacing(with: SIMD4(repeating: second[texel]), where: isSecond)
+        store(texel, value(ASTCResult.float(line.shifted(weight), line: line, profile: profile)))
+      }
     }
   }
 }
