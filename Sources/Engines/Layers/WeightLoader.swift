@@ -25,29 +25,52 @@ struct WeightLoader {
     self.compute = compute
   }
 
-  /// The matrix `name.weight` of that shape, and `name.bias` where there is to be one.
-  func linear(_ name: String, rows: Int, columns: Int, hasBias: Bool = false) throws -> Linear {
+  /// The matrix `name.weight` of that shape, and `name.bias` where there is to be one. One whose
+  /// rows are looked up may not have an adapter.
+  func linear(
+    _ name: String, rows: Int, columns: Int, hasBias: Bool = false, isLookedUp: Bool = false
+  ) throws -> Linear {
     let weight = "\(name).weight"
     let bias = hasBias ? try vector("\(name).bias", count: rows) : nil
     switch source {
     case .container(let file):
+      let adapter = try adapter(of: weight, in: file)
+      guard adapter == nil || !isLookedUp else {
+        throw InputError(
+          file: path, place: "tensor \(weight)", reason: "an embedding cannot have an adapter")
+      }
       let tensor = try file.loadTensor(named: weight, threads: compute.pool.threadCount)
       try check(tensor.shape, is: [rows, columns], name: weight)
       if FloatMatrix.runs(tensor.format) {
         let matrix = FloatMatrix(tensor, rows: rows, columns: columns)
-        return Linear(float: matrix, bias: bias, compute: compute)
+        return Linear(
+          weight, float: matrix, bias: bias, adapter: adapter, compute: compute)
       }
       guard PackedMatrix.supports(tensor.format) else {
         return Linear(
-          float: unpacked(tensor, rows: rows, columns: columns), bias: bias, compute: compute)
+          weight, float: unpacked(tensor, rows: rows, columns: columns), bias: bias,
+          adapter: adapter, compute: compute)
       }
       let packed = try pack(tensor, rows: rows, columns: columns)
-      return Linear(packed: packed, bias: bias, compute: compute)
+      return Linear(
+        weight, packed: packed, bias: bias, adapter: adapter, compute: compute)
     case .floats(let model, let file):
       let values = try floats(of: model, file: file, name: weight, shape: [rows, columns])
       let matrix = FloatMatrix(values, rows: rows, columns: columns)
-      return Linear(float: matrix, bias: bias, compute: compute)
+      return Linear(weight, float: matrix, bias: bias, adapter: nil, compute: compute)
     }
+  }
+
+  /// The low-rank addition to a matrix, where the file has one; its shapes were checked when the
+  /// file was opened.
+  private func adapter(of name: String, in file: AFMWFile) throws -> LowRankProduct? {
+    guard let index = file.index(ofTensor: name), let adapter = file.adapter(ofTensor: index) else {
+      return nil
+    }
+    let factors = try file.loadTensors(
+      [adapter.a, adapter.b], threads: compute.pool.threadCount
+    ).map { FloatMatrix($0, rows: $0.shape.rowCount, columns: $0.shape.columnCount) }
+    return LowRankProduct(a: factors[0], b: factors[1], compute: compute)
   }
 
   /// The values of a tensor whose format has no kernels, as f32: exact, and as large as f32 is.

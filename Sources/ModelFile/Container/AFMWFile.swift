@@ -21,6 +21,8 @@ public final class AFMWFile: Sendable {
   public let provenance: [String: String]
   /// The tensors in the order of the directory.
   public let tensors: [StoredTensor]
+  /// Low-rank additions to some of the tensors, in the order of those.
+  public let adapters: [LowRankAdapter]
 
   let file: InputFile
   let table: FrameTable
@@ -49,6 +51,7 @@ public final class AFMWFile: Sendable {
     tokenizer = index.tokenizer
     provenance = index.provenance
     tensors = index.tensors
+    adapters = index.adapters
     table = index.table
     unnamedFrames = index.unnamedFrames
     // The parser has refused duplicate names.
@@ -58,6 +61,18 @@ public final class AFMWFile: Sendable {
 
   /// The place of a tensor in `tensors`, or nil where the file has none of that name.
   public func index(ofTensor name: String) -> Int? { indexByNames[name] }
+
+  /// The low-rank addition to a tensor, where it has one.
+  public func adapter(ofTensor index: Int) -> LowRankAdapter? {
+    // Ascending, as the reader has checked.
+    var (low, high) = (0, adapters.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if adapters[middle].tensor < index { low = middle + 1 } else { high = middle }
+    }
+    guard low < adapters.count, adapters[low].tensor == index else { return nil }
+    return adapters[low]
+  }
 
   /// Whether the first bytes of a file are those of an `.afmw` file of any version.
   public static func isContainer(_ firstBytes: [UInt8]) -> Bool {
