@@ -15,6 +15,8 @@ package struct ModelPacker: Sendable {
   package var embedding: WeightFormat
   package var compression: FrameCompression
   package var threads: Int
+  /// Whether the file holds the layouts that kernels read, ready to be mapped.
+  package var usesKernelLayouts = false
 
   package init(
     weights: WeightFormat, embedding: WeightFormat,
@@ -59,7 +61,9 @@ package struct ModelPacker: Sendable {
     _ source: any ModelSource, to path: String,
     progress: (@Sendable (Progress) -> Void)? = nil
   ) throws(PackError) -> PackReport {
-    var writer = try ContainerWriter(creating: path, compression: compression, threads: threads)
+    var writer = try ContainerWriter(
+      creating: path, compression: compression, threads: threads,
+      usesKernelLayouts: usesKernelLayouts)
     var errors: [Double] = []
     let total = source.tensors.reduce(0) { $0 + $1.shape.elementCount }
     var done = 0
@@ -122,7 +126,8 @@ package struct ModelPacker: Sendable {
           preconditionFailure("every piece was packed")
         }
         // A number of the whole tensor comes once, with its first rows.
-        for plane in format.planes where number == 0 && batchStart == 0
+        for plane in format.planes
+        where number == 0 && batchStart == 0
           || format.axis(of: plane) != .tensor
         {
           try writer.append(piece.bytes(of: plane), to: plane)

@@ -29,8 +29,9 @@ extension LoadedTensor {
     }
   }
 
-  /// The tensor with its planes as its format defines them: itself where they are so already.
-  func inCanonicalLayout() -> LoadedTensor {
+  /// The tensor with its planes as its format defines them: itself where they are so already, else a
+  /// copy. One pass on the calling thread.
+  public func inCanonicalLayout() -> LoadedTensor {
     guard
       layout == .rowTiles,
       let tiles = RowTileLayout(format: format, rows: shape.rowCount, columns: shape.columnCount)
