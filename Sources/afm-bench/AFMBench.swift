@@ -14,6 +14,7 @@ struct AFMBench: ParsableCommand {
     version: Version.text,
     subcommands: [
       RunCommand.self, PackCommand.self, MakeCommand.self, InspectCommand.self, VerifyCommand.self,
+      LoadCommand.self,
       DumpCommand.self, TokenizeCommand.self, LogitsCommand.self, GenerateCommand.self,
       ScoreCommand.self, TraceCommand.self,
     ])

@@ -3,13 +3,13 @@ import PackedFormats
 import QuantKernels
 import TensorCore
 
-/// Brings a model's tensors into the forms that run, one after the other, so that at no time more
-/// than one tensor exists twice.
+/// Brings a model's tensors into the forms that run. Those of a packed file are loaded in one pass
+/// in the layouts that they run in; what has to be converted exists twice one tensor at a time.
 struct WeightLoader {
   /// Where tensors come from.
   enum Source {
     /// A packed file.
-    case container(AFMWFile)
+    case container(ContainerTensors)
     /// A float model, run in float32.
     case floats(any ModelSource, file: String)
   }
@@ -30,16 +30,16 @@ struct WeightLoader {
     let weight = "\(name).weight"
     let bias = hasBias ? try vector("\(name).bias", count: rows) : nil
     switch source {
-    case .container(let file):
-      let tensor = try file.loadTensor(named: weight, threads: compute.pool.threadCount)
+    case .container(let tensors):
+      let tensor = try tensors.take(weight)
       try check(tensor.shape, is: [rows, columns], name: weight)
       if FloatMatrix.runs(tensor.format) {
         let matrix = FloatMatrix(tensor, rows: rows, columns: columns)
         return Linear(float: matrix, bias: bias, compute: compute)
       }
       guard PackedMatrix.supports(tensor.format) else {
-        return Linear(
-          float: unpacked(tensor, rows: rows, columns: columns), bias: bias, compute: compute)
+        let plain = unpacked(tensor.inCanonicalLayout(), rows: rows, columns: columns)
+        return Linear(float: plain, bias: bias, compute: compute)
       }
       let packed = try pack(tensor, rows: rows, columns: columns)
       return Linear(packed: packed, bias: bias, compute: compute)
@@ -69,6 +69,17 @@ struct WeightLoader {
   private func pack(
     _ tensor: LoadedTensor, rows: Int, columns: Int
   ) throws(InputError) -> PackedMatrix {
+    guard tensor.layout == .canonical || columns <= PackedMatrix.columnLimit else {
+      return try pack(tensor.inCanonicalLayout(), rows: rows, columns: columns)
+    }
+    if tensor.layout == .rowTiles,
+      let layout = RowTileLayout(format: tensor.format, rows: rows, columns: columns)
+    {
+      // The tensor keeps its planes in place, and the matrix keeps the tensor.
+      return unsafe PackedMatrix(
+        layout, codes: tensor.address(of: .codes), scales: tensor.address(of: .scales),
+        owner: tensor)
+    }
     do {
       return try PackedMatrix(
         format: tensor.format, rows: rows, columns: columns, codes: tensor.codes,
@@ -81,8 +92,8 @@ struct WeightLoader {
   /// A vector of `count` float32 values.
   func vector(_ name: String, count: Int) throws -> FloatVector {
     switch source {
-    case .container(let file):
-      let tensor = try file.loadTensor(named: name)
+    case .container(let tensors):
+      let tensor = try tensors.take(name).inCanonicalLayout()
       try check(tensor.shape, is: [count], name: name)
       let storage = AlignedStorage(byteCount: count * 4)
       dequantize(tensor, count: count, into: storage)
@@ -131,7 +142,7 @@ struct WeightLoader {
 
   private var path: String {
     switch source {
-    case .container(let file): file.path
+    case .container(let tensors): tensors.file.path
     case .floats(_, let file): file
     }
   }

@@ -35,6 +35,13 @@ struct PackCommand: ParsableCommand {
   @Option(help: "The zstd level.")
   var level = 3
 
+  @Option(
+    help: """
+      How planes lie in the file: canonical, compressed and portable, or kernel, as kernels read \
+      them, uncompressed and mapped at load.
+      """)
+  var layout: FileLayout = .canonical
+
   @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
   var threads: Int?
 
@@ -59,10 +66,11 @@ struct PackCommand: ParsableCommand {
       throw InputError(
         file: input, place: "tokenizer", reason: "the model has none, so no text could be run")
     }
-    let packer = ModelPacker(
+    var packer = ModelPacker(
       weights: weights, embedding: embedding ?? weights.defaultEmbedding,
       compression: .zstd(level: level),
       threads: threads ?? ProcessInfo.processInfo.activeProcessorCount)
+    packer.usesKernelLayouts = layout == .kernel
     let started = ContinuousClock.now
     let report: PackReport
     do throws(PackError) {
