@@ -25,6 +25,8 @@ package struct ModelPacker: Sendable {
   package var adapterRank = 0
   /// What finds them; must be there where `adapterRank` is not 0.
   package var lowRank: (any LowRankApproximation)?
+  /// Whether the file holds the layouts that kernels read, ready to be mapped.
+  package var usesKernelLayouts = false
 
   package init(
     weights: WeightFormat, embedding: WeightFormat,
@@ -68,7 +70,9 @@ package struct ModelPacker: Sendable {
     _ source: any ModelSource, to path: String,
     progress: (@Sendable (Progress) -> Void)? = nil
   ) throws(PackError) -> PackReport {
-    var writer = try ContainerWriter(creating: path, compression: compression, threads: threads)
+    var writer = try ContainerWriter(
+      creating: path, compression: compression, threads: threads,
+      usesKernelLayouts: usesKernelLayouts)
     var outcomes: [(outcome: TensorOutcome, isWeighted: Bool, adapterRank: Int)] = []
     let meter = PackProgress(
       total: source.tensors.reduce(0) { $0 + $1.shape.elementCount }, report: progress)

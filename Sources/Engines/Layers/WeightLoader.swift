@@ -3,13 +3,13 @@ import PackedFormats
 import QuantKernels
 import TensorCore
 
-/// Brings a model's tensors into the forms that run, one after the other, so that at no time more
-/// than one tensor exists twice.
+/// Brings a model's tensors into the forms that run. Those of a packed file are loaded in one pass
+/// in the layouts that they run in; what has to be converted exists twice one tensor at a time.
 struct WeightLoader {
   /// Where tensors come from.
   enum Source {
     /// A packed file.
-    case container(AFMWFile)
+    case container(ContainerTensors)
     /// A float model, run in float32.
     case floats(any ModelSource, file: String)
   }
@@ -33,13 +33,13 @@ struct WeightLoader {
     let weight = "\(name).weight"
     let bias = hasBias ? try vector("\(name).bias", count: rows) : nil
     switch source {
-    case .container(let file):
-      let adapter = try adapter(of: weight, in: file)
+    case .container(let tensors):
+      let adapter = try adapter(of: weight, in: tensors)
       guard adapter == nil || !isLookedUp else {
         throw InputError(
           file: path, place: "tensor \(weight)", reason: "an embedding cannot have an adapter")
       }
-      let tensor = try file.loadTensor(named: weight, threads: compute.pool.threadCount)
+      let tensor = try tensors.take(weight)
       try check(tensor.shape, is: [rows, columns], name: weight)
       if FloatMatrix.runs(tensor.format) {
         let matrix = FloatMatrix(tensor, rows: rows, columns: columns)
@@ -47,9 +47,8 @@ struct WeightLoader {
           weight, float: matrix, bias: bias, adapter: adapter, compute: compute)
       }
       guard PackedMatrix.supports(tensor.format) else {
-        return Linear(
-          weight, float: unpacked(tensor, rows: rows, columns: columns), bias: bias,
-          adapter: adapter, compute: compute)
+        let plain = unpacked(tensor.inCanonicalLayout(), rows: rows, columns: columns)
+        return Linear(weight, float: plain, bias: bias, adapter: adapter, compute: compute)
       }
       let packed = try pack(tensor, rows: rows, columns: columns)
       return Linear(
@@ -63,21 +62,25 @@ struct WeightLoader {
 
   /// The low-rank addition to a matrix, where the file has one; its shapes were checked when the
   /// file was opened.
-  private func adapter(of name: String, in file: AFMWFile) throws -> LowRankProduct? {
+  private func adapter(
+    of name: String, in tensors: ContainerTensors
+  ) throws(InputError) -> LowRankProduct? {
+    let file = tensors.file
     guard let index = file.index(ofTensor: name), let adapter = file.adapter(ofTensor: index) else {
       return nil
     }
-    let factors = try file.loadTensors(
-      [adapter.a, adapter.b], threads: compute.pool.threadCount
-    ).map { FloatMatrix($0, rows: $0.shape.rowCount, columns: $0.shape.columnCount) }
-    return LowRankProduct(a: factors[0], b: factors[1], compute: compute)
+    func factor(_ number: Int) throws(InputError) -> FloatMatrix {
+      let tensor = try tensors.take(file.tensors[number].name)
+      return FloatMatrix(tensor, rows: tensor.shape.rowCount, columns: tensor.shape.columnCount)
+    }
+    return LowRankProduct(a: try factor(adapter.a), b: try factor(adapter.b), compute: compute)
   }
 
   /// The values of a tensor whose format has no kernels, as f32: exact, and as large as f32 is.
   private func unpacked(_ tensor: LoadedTensor, rows: Int, columns: Int) -> FloatMatrix {
     let storage = AlignedStorage(byteCount: rows * columns * 4, prefersHugePages: true)
     let output = unsafe FloatRows(
-      start: storage.baseAddress.assumingMemoryBound(to: Float.self), columns: columns)
+      start: storage.baseAddress.assumingMemoryBound(to: Float.self))
     compute.pool.runRanges(rows) { range, _ in
       // Every thread writes the rows of its own range, all inside the storage.
       var span = unsafe MutableSpan(
@@ -92,6 +95,17 @@ struct WeightLoader {
   private func pack(
     _ tensor: LoadedTensor, rows: Int, columns: Int
   ) throws(InputError) -> PackedMatrix {
+    guard tensor.layout == .canonical || columns <= PackedMatrix.columnLimit else {
+      return try pack(tensor.inCanonicalLayout(), rows: rows, columns: columns)
+    }
+    if tensor.layout == .rowTiles,
+      let layout = RowTileLayout(format: tensor.format, rows: rows, columns: columns)
+    {
+      // The tensor keeps its planes in place, and the matrix keeps the tensor.
+      return unsafe PackedMatrix(
+        layout, codes: tensor.address(of: .codes), scales: tensor.address(of: .scales),
+        owner: tensor)
+    }
     do {
       return try PackedMatrix(
         format: tensor.format, rows: rows, columns: columns, codes: tensor.codes,
@@ -104,8 +118,8 @@ struct WeightLoader {
   /// A vector of `count` float32 values.
   func vector(_ name: String, count: Int) throws -> FloatVector {
     switch source {
-    case .container(let file):
-      let tensor = try file.loadTensor(named: name)
+    case .container(let tensors):
+      let tensor = try tensors.take(name).inCanonicalLayout()
       try check(tensor.shape, is: [count], name: name)
       let storage = AlignedStorage(byteCount: count * 4)
       dequantize(tensor, count: count, into: storage)
@@ -154,7 +168,7 @@ struct WeightLoader {
 
   private var path: String {
     switch source {
-    case .container(let file): file.path
+    case .container(let tensors): tensors.file.path
     case .floats(_, let file): file
     }
   }
@@ -164,5 +178,4 @@ struct WeightLoader {
 @safe
 private struct FloatRows: @unchecked Sendable {
   let start: UnsafeMutablePointer<Float>
-  let columns: Int
 }

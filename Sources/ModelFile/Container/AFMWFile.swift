@@ -82,6 +82,15 @@ public final class AFMWFile: Sendable {
       && Array(firstBytes[1..<4]) == [0x2A, 0x4D, 0x18]
   }
 
+  /// Asks the system to forget what it keeps of the file, so that the next loading comes from the
+  /// disk, and returns the share that it keeps nevertheless, 0…1.
+  public func evictFromPageCache() throws(InputError) -> Double {
+    file.evict()
+    do { return try MappedFile(file).residentAtStart } catch {
+      throw InputError(file: path, reason: error.summary)
+    }
+  }
+
   private static func readIndex(
     of file: borrowing InputFile
   ) throws(InputError) -> ContainerIndex {

@@ -47,6 +47,13 @@ struct PackCommand: ParsableCommand {
   @Option(help: "The zstd level.")
   var level = 3
 
+  @Option(
+    help: """
+      How planes lie in the file: canonical, compressed and portable, or kernel, as kernels read \
+      them, uncompressed and mapped at load.
+      """)
+  var layout: FileLayout = .canonical
+
   @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
   var threads: Int?
 
@@ -76,6 +83,7 @@ struct PackCommand: ParsableCommand {
       compression: .zstd(level: level),
       threads: threads ?? ProcessInfo.processInfo.activeProcessorCount)
     try quantization.apply(to: &packer)
+    packer.usesKernelLayouts = layout == .kernel
     let started = ContinuousClock.now
     packer.statistics = try calibration.statistics(
       of: input, threads: threads, destination: output)
