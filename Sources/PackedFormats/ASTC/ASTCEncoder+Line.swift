@@ -40,26 +40,52 @@ extension ASTCEncoder {
     return level < 255 ? Int(level + 0.5) : 255
   }
 
-  /// Half widths and shifts of the starts, in deviations.
+  /// What the first starts leave out of the levels' range, in parts of it.
+  private static let cuts: [(low: Float, high: Float)] = [
+    (0.07, 0.07), (0, 0), (0, 0.14), (0.14, 0), (0.14, 0.14),
+  ]
+
+  /// Half widths and shifts of the other starts, in deviations.
   private static let starts: [(half: Float, shift: Float)] = [
     (1.75, 0), (2.05, 0), (1.85, 0.25), (1.85, -0.25), (1.5, 0), (1.6, 0.2), (1.6, -0.2),
     (2.2, 0.3), (2.2, -0.3), (2.35, 0), (1.75, 0.5), (1.75, -0.5), (1.4, 0.3), (1.4, -0.3),
     (1.95, 0.12), (1.95, -0.12), (1.65, 0), (1.25, 0), (2.05, 0.5), (2.05, -0.5), (2.6, 0),
-    (2.5, 0.4), (2.5, -0.4), (1.6, 0.4),
+    (2.5, 0.4), (2.5, -0.4), (1.6, 0.4), (1.6, -0.4), (1.7, 0.12), (1.7, -0.12), (1.9, 0),
+    (2.2, 0), (1.5, 0.15), (1.5, -0.15), (2.1, 0.15),
   ]
 
-  /// The best line of all starts, around the mean.
+  /// The best line of all starts, around the mean: all are fitted once, the best few to the end.
   func bestLine() -> Line {
     let deviation = statistics.deviation
     guard deviation > 0 else { return Line(low: 0, high: 0, error: 0) }
-    var best = Line(low: -1.85 * deviation, high: 1.85 * deviation, error: .infinity)
-    for start in Self.starts.prefix(plan.startCount) {
-      var line = Line(
-        low: (start.shift - start.half) * deviation, high: (start.shift + start.half) * deviation,
-        error: .infinity)
+    var lines = InlineArray<4, Line>(
+      repeating: Line(low: -1.85 * deviation, high: 1.85 * deviation, error: .infinity))
+    let last = min(plan.lineCount, 4) - 1
+    let least = statistics.low - statistics.mean
+    let range = statistics.high - statistics.low
+    for index in 0..<plan.startCount {
+      var start = Line(low: 0, high: 0, error: .infinity)
+      if index < Self.cuts.count {
+        start.low = least + Self.cuts[index].low * range
+        start.high = least + (1 - Self.cuts[index].high) * range
+      } else {
+        let (half, shift) = Self.starts[index - Self.cuts.count]
+        start.low = (shift - half) * deviation
+        start.high = (shift + half) * deviation
+      }
+      guard let line = refined(start), line.error < lines[last].error else { continue }
+      var place = last
+      while place > 0, line.error < lines[place - 1].error {
+        lines[place] = lines[place - 1]
+        place -= 1
+      }
+      lines[place] = line
+    }
+    var best = lines[0]
+    for index in 0...last {
+      var line = lines[index]
       for _ in 0..<plan.passCount {
-        guard let next = refined(line) else { break }
-        if !(next.error < line.error) { break }
+        guard let next = refined(line), next.error < line.error else { break }
         line = next
       }
       if line.error < best.error { best = line }

@@ -43,7 +43,11 @@ extension ASTCEncoder {
     let deviation = statistics.deviation
     let limit = min(plan.pairLimit, Scratch.pairCapacity)
     var count = 0
-    // A pair is useful where its ends are not far outside the levels, and its middle codes inside.
+    // A pair is useful where its ends are not far outside the levels, and its middle codes inside;
+    // and no farther from the likeliest ends than so many pairs lie on the average.
+    let reach = codebook.reach(pairCount: limit)
+    let lowCenter = statistics.mean - 1.7 * deviation
+    let highCenter = statistics.mean + 1.7 * deviation
     for (place, pair) in codebook.pairs.enumerated() {
       let low = Float(pair.low)
       let high = Float(pair.high)
@@ -51,6 +55,7 @@ extension ASTCEncoder {
       guard
         low > statistics.low - 0.3 * span, high < statistics.high + 0.3 * span,
         low < statistics.mean + 1.5 * deviation, high > statistics.mean - 1.5 * deviation,
+        abs(low - lowCenter) < reach, abs(high - highCenter) < reach,
         count < limit
       else { continue }
       // Places and numbers of fewer than `pairCapacity` pairs.
@@ -192,32 +197,73 @@ extension ASTCEncoder {
   /// The patterns of least error, best first; −1 where there are fewer.
   private func candidates(_ patternCount: Int, partitionCount: Int) -> InlineArray<8, Int> {
     var patterns = InlineArray<8, Int>(repeating: -1)
-    var errors = InlineArray<8, Int32>(repeating: .max)
-    let limit = min(plan.candidateCount, 8)
-    for pattern in 0..<patternCount {
-      var error: Int32 = 0
+    var errors = InlineArray<8, Int16>(repeating: .max)
+    let last = min(plan.candidateCount, 8) - 1
+    // Eight patterns at a time: behind the last there are vectors of large numbers.
+    let vectorCount = patternCount * partitionCount
+    for index in vectorCount..<vectorCount + 8 * partitionCount {
+      unsafe scratch.least[index] = SIMD8(repeating: 10_900)
+    }
+    for first in stride(from: 0, to: patternCount, by: 8) {
+      var error = SIMD8<Int16>(repeating: 0)
       for partition in 0..<partitionCount {
         // `partitionCount` vectors a pattern.
-        error &+= unsafe Int32(least(scratch.least[pattern * partitionCount + partition]))
+        error &+= unsafe leastOfEach(
+          scratch.least + (first * partitionCount + partition), stride: partitionCount)
       }
-      guard error < errors[limit - 1] else { continue }
-      var place = limit - 1
-      while place > 0, error < errors[place - 1] {
-        errors[place] = errors[place - 1]
-        patterns[place] = patterns[place - 1]
-        place -= 1
+      for lane in 0..<8 where error[lane] < errors[last] {
+        var place = last
+        while place > 0, error[lane] < errors[place - 1] {
+          errors[place] = errors[place - 1]
+          patterns[place] = patterns[place - 1]
+          place -= 1
+        }
+        errors[place] = error[lane]
+        patterns[place] = first + lane
       }
-      errors[place] = error
-      patterns[place] = pattern
     }
     return patterns
   }
 
+  /// The least lane of each of eight vectors, which stand `stride` apart.
   @inline(__always)
-  private func least(_ v: SIMD8<Int16>) -> Int16 {
-    let four = v.lowHalf.replacing(with: v.highHalf, where: v.highHalf .< v.lowHalf)
-    let two = four.lowHalf.replacing(with: four.highHalf, where: four.highHalf .< four.lowHalf)
-    return two[0] < two[1] ? two[0] : two[1]
+  private func leastOfEach(
+    _ vectors: UnsafePointer<SIMD8<Int16>>, stride: Int
+  ) -> SIMD8<Int16> {
+    // Three steps, each of which halves the lanes that a vector still has and joins two vectors:
+    // those of the first go to the even places, those of the second to the odd ones. All vectors
+    // have 16 bytes, and there are eight of them: the caller's promise.
+    @inline(__always) func pairs(_ index: Int) -> SIMD2<UInt64> {
+      let a = unsafe unsafeBitCast(vectors[index &* stride], to: SIMD4<UInt32>.self)
+      let b = unsafe unsafeBitCast(vectors[(index &+ 1) &* stride], to: SIMD4<UInt32>.self)
+      let x = (a & SIMD4(repeating: 0xFFFF)) | (b &<< 16)
+      let y = (a &>> 16) | (b & SIMD4(repeating: 0xFFFF_0000))
+      let least = unsafe lesserOfPositive(
+        unsafeBitCast(x, to: SIMD8<Int16>.self), unsafeBitCast(y, to: SIMD8<Int16>.self))
+      return unsafe unsafeBitCast(least, to: SIMD2<UInt64>.self)
+    }
+    @inline(__always) func quads(_ index: Int) -> SIMD2<UInt64> {
+      let a = pairs(index)
+      let b = pairs(index &+ 2)
+      let x = (a & SIMD2(repeating: 0xFFFF_FFFF)) | (b &<< 32)
+      let y = (a &>> 32) | (b & SIMD2(repeating: 0xFFFF_FFFF_0000_0000))
+      let least = unsafe lesserOfPositive(
+        unsafeBitCast(x, to: SIMD8<Int16>.self), unsafeBitCast(y, to: SIMD8<Int16>.self))
+      return unsafe unsafeBitCast(least, to: SIMD2<UInt64>.self)
+    }
+    let low = quads(0)
+    let high = quads(4)
+    return unsafe lesserOfPositive(
+      unsafeBitCast(SIMD2(low[0], high[0]), to: SIMD8<Int16>.self),
+      unsafeBitCast(SIMD2(low[1], high[1]), to: SIMD8<Int16>.self))
+  }
+
+  /// The lesser of numbers that are not negative: by arithmetic, because a comparison between the
+  /// shuffles around it is taken apart into lanes by the compiler.
+  @inline(__always)
+  private func lesserOfPositive(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD8<Int16> {
+    let difference = a &- b
+    return b &+ (difference & (difference &>> 15))
   }
 
   /// Finds the best pairs of a pattern again, and compares their exact error with the best block.
@@ -242,8 +288,8 @@ extension ASTCEncoder {
 
   /// The pair of least error over the texels of a mask.
   private func bestPair(_ mask: UInt64, vectorCount: Int) -> Int {
-    var best = 0
-    var bestError = Int16.max
+    var least = SIMD8<Int16>(repeating: .max)
+    var vectors = SIMD8<Int16>(repeating: 0)
     for vector in 0..<vectorCount {
       var sum = SIMD8<Int16>(repeating: 0)
       var rest = mask
@@ -253,11 +299,11 @@ extension ASTCEncoder {
         sum &+= unsafe scratch.errors[vector &* 36 &+ (bit &>> 3) &* 6 &+ bit & 7]
         rest &= rest &- 1
       }
-      for lane in 0..<8 where sum[lane] < bestError {
-        bestError = sum[lane]
-        best = vector * 8 + lane / 2 + (lane & 1) * 4
-      }
+      vectors = vectors.replacing(with: Int16(vector), where: sum .< least)
+      least = lesser(least, sum)
     }
-    return best
+    var best = 0
+    for lane in 1..<8 where least[lane] < least[best] { best = lane }
+    return Int(vectors[best]) * 8 + best / 2 + (best & 1) * 4
   }
 }

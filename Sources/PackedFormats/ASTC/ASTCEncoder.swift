@@ -50,8 +50,9 @@ package struct ASTCEncoder: ~Copyable {
 extension ASTCEncoder {
   /// How far a search goes.
   struct Plan {
-    /// Starts of the line fit, and refinements of each.
+    /// Starts of the line fit, how many are fitted to the end, and in how many steps at most.
     var startCount: Int
+    var lineCount: Int
     var passCount: Int
     /// Whether neighbouring endpoints are tried.
     var refines: Bool
@@ -61,21 +62,23 @@ extension ASTCEncoder {
     var pairLimit: Int
     /// Patterns whose error is then computed exactly.
     var candidateCount: Int
+    /// Whether both modes of two partitions are searched in rows of middling spread.
+    var searchesBothTwos: Bool { candidateCount > 1 }
     /// Whether pairs are searched that the spread of the row makes unlikely.
     var searchesAllModes: Bool
 
     init(effort: QuantizationOptions.Effort, partitionLimit: Int?) {
       switch effort {
       case .fast:
-        (startCount, passCount, refines) = (4, 2, false)
+        (startCount, lineCount, passCount, refines) = (12, 1, 3, false)
         patternCounts = (96, 0)
         (pairLimit, candidateCount, searchesAllModes) = (24, 1, false)
       case .medium:
-        (startCount, passCount, refines) = (6, 3, false)
+        (startCount, lineCount, passCount, refines) = (32, 3, 4, true)
         patternCounts = (.max, 0)
         (pairLimit, candidateCount, searchesAllModes) = (64, 2, false)
       case .thorough:
-        (startCount, passCount, refines) = (24, 4, true)
+        (startCount, lineCount, passCount, refines) = (32, 4, 6, true)
         patternCounts = (.max, .max)
         (pairLimit, candidateCount, searchesAllModes) = (256, 8, true)
       }
@@ -113,7 +116,8 @@ extension ASTCEncoder {
     let least: UnsafeMutablePointer<SIMD8<Int16>>
 
     static let pairCapacity = 256
-    static let patternCapacity = 521
+    /// All patterns of two partitions, and eight more to fill the last vector.
+    static let patternCapacity = 529
 
     init() {
       let vector = 16
@@ -165,7 +169,7 @@ extension ASTCEncoder {
     // Nothing left that partitions could gain: a block of equal levels.
     guard best.error > 0.001 else { return }
     if plan.patternCounts.two > 0 {
-      if spread < 5.5 || plan.searchesAllModes { searchPartitions(.two) }
+      if spread < 5.5 || plan.searchesBothTwos { searchPartitions(.two) }
       if spread > 4.4 || plan.searchesAllModes { searchPartitions(.twoOffset) }
     }
     if plan.patternCounts.three > 0 {

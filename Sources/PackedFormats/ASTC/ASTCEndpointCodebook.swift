@@ -9,6 +9,8 @@ struct ASTCEndpointCodebook: Sendable {
   }
 
   let pairs: [Pair]
+  /// Pairs in a unit square of low and high ends, on the average.
+  private let density: Float
 
   static let two = ASTCEndpointCodebook(.two)
   static let twoOffset = ASTCEndpointCodebook(.twoOffset)
@@ -43,7 +45,12 @@ struct ASTCEndpointCodebook: Sendable {
       }
     }
     self.pairs = pairs.sorted { ($0.low, $0.high) < ($1.low, $1.high) }
+    // Offsets are below 64.
+    density = Float(pairs.count) / (mode.endpointMode == 1 ? 255 * 63 : 255 * 255 / 2)
   }
+
+  /// How far from some ends there are so many pairs, where they lie evenly.
+  func reach(pairCount: Int) -> Float { (Float(pairCount) / density).squareRoot() / 2 }
 
   /// The endpoints that two unquantized numbers mean under CEM 0 or CEM 1.
   static func endpoints(
