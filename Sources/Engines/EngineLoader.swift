@@ -21,7 +21,7 @@ package struct EngineOptions: Sendable {
 
 /// Opens model files as engines.
 package enum EngineLoader {
-  /// Loads a model: a packed `.afmw` in its own formats, a GGUF file in float32.
+  /// Loads a model: a packed `.afmw` in its own formats, a GGUF file or safetensors in float32.
   ///
   /// Throws `InputError` for a file that is not a model or not one of a known architecture,
   /// `SelectionError` for an instruction set that does not exist or that the machine lacks.
@@ -36,12 +36,18 @@ package enum EngineLoader {
       return try engine(
         header: file.header, tokenizer: file.tokenizer, path: path, compute: compute,
         loader: WeightLoader(
-          .container(file), fileByteCount: file.byteCount, compute: compute))
+          .container(ContainerTensors(file, threads: pool.threadCount)),
+          fileByteCount: file.byteCount, compute: compute))
     case .gguf(let model, let byteCount):
       return try engine(
         header: model.header, tokenizer: model.tokenizer, path: path, compute: compute,
         loader: WeightLoader(
           .floats(model, file: path), fileByteCount: byteCount, compute: compute))
+    case .safetensors(let model):
+      return try engine(
+        header: model.header, tokenizer: model.tokenizer, path: path, compute: compute,
+        loader: WeightLoader(
+          .floats(model, file: path), fileByteCount: model.byteCount, compute: compute))
     }
   }
 
@@ -67,29 +73,54 @@ package enum EngineLoader {
   }
 }
 
-/// A model file by its first bytes, not by its name.
+/// A model file by its first bytes, not by its name; or the folder of a model.
 package enum ModelPath {
   case container(AFMWFile)
   case gguf(GGUFModel, byteCount: Int)
+  case safetensors(SafetensorsModel)
 
-  /// Opens the header of either kind; tensor bytes stay untouched.
+  /// Opens the header of any kind; tensor bytes stay untouched.
   package static func open(_ path: String) throws(InputError) -> ModelPath {
     let beginning: (bytes: [UInt8], byteCount: Int)
     do throws(FileError) { beginning = try firstBytes(of: path) } catch {
+      if error.reason == .isDirectory { return .safetensors(try SafetensorsModel(path: path)) }
       throw InputError(file: path, reason: error.summary)
     }
-    if beginning.bytes == Array("GGUF".utf8) {
+    if beginning.bytes.starts(with: "GGUF".utf8) {
       return .gguf(try GGUFModel(path: path), byteCount: beginning.byteCount)
+    }
+    // A safetensors file is eight bytes of length, then JSON; an index of several is JSON.
+    let brace = UInt8(ascii: "{")
+    if beginning.bytes.first == brace || beginning.bytes.count == 9 && beginning.bytes[8] == brace {
+      return .safetensors(try SafetensorsModel(path: path))
     }
     return .container(try AFMWFile(opening: path))
   }
 
-  /// A file's first four bytes, or fewer where it has fewer, and its byte count.
+  /// The model to pack from; nil for a file that is packed.
+  package var source: (any ModelSource)? {
+    switch self {
+    case .container: nil
+    case .gguf(let model, _): model
+    case .safetensors(let model): model
+    }
+  }
+
+  /// Bytes of the model's files.
+  package var byteCount: Int {
+    switch self {
+    case .container(let file): file.byteCount
+    case .gguf(_, let byteCount): byteCount
+    case .safetensors(let model): model.byteCount
+    }
+  }
+
+  /// A file's first nine bytes, or fewer where it has fewer, and its byte count.
   private static func firstBytes(
     of path: String
   ) throws(FileError) -> (bytes: [UInt8], byteCount: Int) {
     let file = try InputFile(opening: path)
-    var bytes = [UInt8](repeating: 0, count: min(4, file.byteCount))
+    var bytes = [UInt8](repeating: 0, count: min(9, file.byteCount))
     var span = bytes.mutableSpan
     // Any bytes are valid elements.
     var raw = unsafe span.mutableBytes
@@ -101,6 +132,7 @@ package enum ModelPath {
     switch self {
     case .container(let file): file.tokenizer
     case .gguf(let model, _): model.tokenizer
+    case .safetensors(let model): model.tokenizer
     }
   }
 }

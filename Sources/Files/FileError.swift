@@ -43,6 +43,9 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     FileError(path: path, operation: operation, reason: .system(errno))
   }
 
+  /// Whether there is no file of that name.
+  package var isMissing: Bool { reason == .system(ENOENT) }
+
   /// The reason without the path: `cannot write: No space left on device`.
   package var summary: String {
     let why =

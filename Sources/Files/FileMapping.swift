@@ -31,6 +31,59 @@ import Glibc
 
   deinit { unsafe munmap(baseAddress, byteCount) }
 
+  /// Brings a range into memory and into the mapping, as reading its bytes would, but reports what
+  /// cannot be read as an error. Waits for the disk where the page cache does not hold the range.
+  ///
+  /// Systems before Linux 5.14 cannot do this; there the bytes come when they are touched.
+  package func populate(
+    _ range: Range<Int>, of file: borrowing InputFile
+  ) throws(FileError) {
+    let start = range.lowerBound / Self.alignment * Self.alignment
+    precondition(start >= 0 && range.upperBound <= byteCount, "outside the mapping")
+    // The range lies in the mapping, which lives as long as this value.
+    let status = FileDescriptor.retrying {
+      Int(unsafe madvise(baseAddress + start, range.upperBound - start, Self.populateRead))
+    }
+    guard status != 0, errno != EINVAL else { return }
+    if let now = file.descriptor.status(), Int(now.st_size) < range.upperBound {
+      throw FileError(path: file.path, operation: .read, reason: .ended(at: Int(now.st_size)))
+    }
+    throw .last(path: file.path, operation: .read)
+  }
+
+  /// Gives a range's pages back: they stay in the page cache, but no longer count as this
+  /// process's. Pages that the range shares with its neighbours go too; touching them brings them
+  /// back.
+  package func release(_ range: Range<Int>) {
+    let start = range.lowerBound / Self.alignment * Self.alignment
+    precondition(start >= 0 && range.upperBound <= byteCount, "outside the mapping")
+    // Nothing was written to the pages, so nothing is lost.
+    _ = unsafe madvise(baseAddress + start, range.upperBound - start, MADV_DONTNEED)
+  }
+
+  /// The share of the mapping's pages that the page cache holds, 0…1.
+  ///
+  /// Systems that tell only owners of a file about its pages say 1 to others.
+  package func residentShare() -> Double {
+    let pageCount = (byteCount + Self.alignment - 1) / Self.alignment
+    var pages = [UInt8](repeating: 0, count: pageCount)
+    // One byte a page of the mapping.
+    let status = unsafe pages.withUnsafeMutableBufferPointer {
+      unsafe mincore(baseAddress, byteCount, $0.baseAddress)
+    }
+    guard status == 0 else { return 1 }
+    return Double(pages.count { $0 & 1 != 0 }) / Double(pageCount)
+  }
+
+  /// MADV_POPULATE_READ, which Glibc's headers of some releases do not name.
+  private static var populateRead: Int32 { 22 }
+
+  /// The address of a range's first byte, valid as long as this value.
+  @unsafe package func address(of range: Range<Int>) -> UnsafeRawPointer {
+    precondition(range.lowerBound >= 0 && range.upperBound <= byteCount, "outside the mapping")
+    return unsafe UnsafeRawPointer(baseAddress + range.lowerBound)
+  }
+
   /// The mapped bytes.
   package var bytes: RawSpan {
     @_lifetime(borrow self) get {

@@ -2,7 +2,7 @@ import Glibc
 
 /// A regular file, open for reading at any offset, from any number of threads.
 ///
-/// Nothing is mapped: what is read lies in the caller's memory, so that resident memory is what
+/// What is read lies in the caller's memory, so that resident memory is what
 /// the caller asked for, and a file that shrinks meanwhile is an error rather than a signal.
 package struct InputFile: ~Copyable, Sendable {
   package let path: String
@@ -70,6 +70,12 @@ package struct InputFile: ~Copyable, Sendable {
     // The caller vouches for byteCount writable bytes at `destination`.
     var span = unsafe MutableRawSpan(_unsafeStart: destination, byteCount: byteCount)
     try read(at: offset, into: &span)
+  }
+
+  /// Asks the system to forget what it keeps of the file, so that the next reading comes from the
+  /// disk. Only a request: pages that are mapped or not yet written stay.
+  package func evict() {
+    _ = posix_fadvise(descriptor.number, 0, 0, POSIX_FADV_DONTNEED)
   }
 
   /// Tells the system that a range will be read soon. Only a hint: failure is of no consequence.

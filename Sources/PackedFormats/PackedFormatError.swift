@@ -6,14 +6,20 @@ public struct PackedFormatError: Error, Hashable, Sendable, CustomStringConverti
     case nonFiniteWeight
     /// A weight, or the scale that its group needs, is larger than the format can store.
     case outOfRange
-    /// The code −128, which s8c does not have.
+    /// The code −128, which the 8-bit formats do not have.
     case forbiddenCode
+    /// A code to be packed that is larger than the format's codes.
+    case codeOutOfRange
+    /// A scale or minimum to be packed that binary16 does not hold exactly.
+    case inexactNumber
     /// Bits behind the last code of a row that are not zero.
     case nonzeroPadding
     /// A stored scale that is NaN or infinite.
     case nonFiniteScale
     /// A stored scale whose sign bit is set.
     case negativeScale
+    /// A layout that repeats the scale of a tensor holds different ones.
+    case unequalScales
     /// A stored minimum that is NaN or infinite.
     case nonFiniteMinimum
     /// A packed block that is not legal, of the tensor's profile.
@@ -50,9 +56,12 @@ public struct PackedFormatError: Error, Hashable, Sendable, CustomStringConverti
       case .nonFiniteWeight: "a weight is NaN or infinite"
       case .outOfRange: "a weight or its scale is too large for the format"
       case .forbiddenCode: "the code -128 is not allowed"
+      case .codeOutOfRange: "a code is too large for the format"
+      case .inexactNumber: "a number is not exactly representable in binary16"
       case .nonzeroPadding: "the unused bits of the row are not zero"
       case .nonFiniteScale: "a scale is NaN or infinite"
       case .negativeScale: "a scale is negative"
+      case .unequalScales: "the scale of the tensor differs between rows"
       case .nonFiniteMinimum: "a minimum is NaN or infinite"
       case .illegalBlock(let fault): "an illegal ASTC block: \(fault)"
       case .planeByteCount(let found, let expected): "\(found) bytes instead of \(expected)"

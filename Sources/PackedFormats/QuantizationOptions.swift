@@ -15,12 +15,13 @@ public struct QuantizationOptions: Sendable {
     case thorough
   }
 
-  /// What scales are fitted to; nil leaves it to the format (stated on its page).
+  /// What scales are fitted to; nil leaves it to the format (see <doc:ScaleFits>).
   public var scaleFit: ScaleFit?
   /// How long the ASTC encoder searches.
   public var effort: Effort
-  /// The weight of each column's squared error, positive and finite, one a column: usually the mean squared
-  /// activation. nil counts all columns alike.
+  /// The weight of each column's squared error, positive and finite, one a column: usually the mean
+  /// squared activation. nil counts all columns alike. Read where the fit is `meanSquare`, and by
+  /// the ASTC encoder.
   public var importance: [Float]?
   /// ASTC: clips each row at so many times its root mean square. nil covers every weight of the
   /// row, so that nothing is clipped.
@@ -29,16 +30,21 @@ public struct QuantizationOptions: Sendable {
   /// the rows at hand for the whole tensor.
   public var tensorScale: Float?
 
+  /// ASTC: the most partitions a block may have, 1 to 3; nil takes what the effort searches. Blocks
+  /// of one partition run fastest.
+  public var partitionLimit: Int?
+
   /// The options that fit most: everything left to the format, medium effort.
   public init(
     scaleFit: ScaleFit? = nil, effort: Effort = .medium, importance: [Float]? = nil,
-    clipping: Float? = nil, tensorScale: Float? = nil
+    clipping: Float? = nil, tensorScale: Float? = nil, partitionLimit: Int? = nil
   ) {
     self.scaleFit = scaleFit
     self.effort = effort
     self.importance = importance
     self.clipping = clipping
     self.tensorScale = tensorScale
+    self.partitionLimit = partitionLimit
   }
 }
 

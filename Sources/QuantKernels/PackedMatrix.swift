@@ -2,19 +2,12 @@ import KernelContract
 import PackedFormats
 import TensorCore
 
-/// A weight matrix as the kernels read it: one layout for all instruction sets.
-///
-/// Rows are interleaved in tiles of 16. Of a tile, 64 bytes hold 4 columns of its 16 rows, one
-/// byte a code: byte 4·r + c is row r, column c. An 8-bit code lies there plus 128. Two 4-bit codes
-/// share a byte, those of columns c and c + 4 (lowest bits first), and four 2-bit codes, those of
-/// columns c, c + 4, c + 8 and c + 12. Rows are padded to 16, columns to 64.
-///
-/// Per-channel scales follow as 16 binary32 a tile; per-group ones as 16 binary16 a tile and
-/// group, each followed by the 16 minimums where the format has them. Padding is zero.
+/// A weight matrix as the kernels read it: one layout, `RowTileLayout`, for all instruction sets.
+@safe
 public final class PackedMatrix: @unchecked Sendable {
   // Immutable after the initialiser, which is why it can be shared between threads.
 
-  /// How the elements are stored: s8c, u4g32, u2c or u2g64.
+  /// How the elements are stored: a format that `supports` names.
   public let format: WeightFormat
 
   /// The output channels.
@@ -29,8 +22,13 @@ public final class PackedMatrix: @unchecked Sendable {
   /// Columns in units of 64.
   package let chunkCount: Int
 
-  private let codeStorage: AlignedStorage
-  private let scaleStorage: AlignedStorage
+  /// Where codes and scales lie.
+  package let layout: RowTileLayout
+
+  // Both addresses are valid, and nobody writes there, as long as `owner` lives.
+  private let codeAddress: UnsafeRawPointer
+  private let scaleAddress: UnsafeRawPointer
+  private let owner: any AnyObject & Sendable
 
   /// The most columns whose sums fit 32 bits at every instruction set: 131,072.
   public static let columnLimit = 1 << 17
@@ -41,8 +39,8 @@ public final class PackedMatrix: @unchecked Sendable {
   /// Whether there are kernels that multiply that format without unpacking it first.
   public static func supports(_ format: WeightFormat) -> Bool {
     switch format {
-    case .s8c, .u4g32, .u2c, .u2g64: true
-    case .f32, .f16, .s8g32, .u4c, .u2t, .astc6x6LDR, .astc6x6HDR: false
+    case .s8c, .s8g32, .u4g32, .u4c, .u2c, .u2g64, .u2t: true
+    case .f32, .f16, .astc6x6LDR, .astc6x6HDR: false
     }
   }
 
@@ -50,13 +48,14 @@ public final class PackedMatrix: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - codes: the plane of codes; unused bits at the end of a row are ignored.
-  ///   - scales: binary32 a row where per-channel, binary16 a row and group where per-group.
+  ///   - scales: binary32 a row where per-channel, one where per-tensor, binary16 a row and group
+  ///     where per-group.
   ///   - minimums: binary16 a row and group for u4g32; empty for the others.
   ///   - pool: the threads that share the work; nil for the calling one alone.
   /// - Throws: `InputError` where the format is not packed, a dimension is not positive or too
   ///   large, or a plane's byte count is not the format's.
-  /// - Complexity: one pass over the planes, about 1 GB/s of codes a thread (0.97 for s8c on a busy Zen 3).
-  public init(
+  /// - Complexity: one pass over the planes, about 4 GB/s of codes a thread.
+  public convenience init(
     format: WeightFormat, rows: Int, columns: Int, codes: RawSpan, scales: RawSpan,
     minimums: RawSpan = RawSpan(), pool: ThreadPool? = nil
   ) throws(InputError) {
@@ -78,52 +77,73 @@ public final class PackedMatrix: @unchecked Sendable {
           reason: "\(bytes) bytes where \(rows)x\(columns) \(format.name) has \(expected)")
       }
     }
-    self.format = format
-    rowCount = rows
-    columnCount = columns
-    let layout = PackedLayout(format: format, rows: rows, columns: columns)
-    tileCount = layout.tileCount
-    chunkCount = layout.chunkCount
-    // The limits above keep these products below 2^31 · 2^17 · 2.
-    codeStorage = AlignedStorage(
-      byteCount: tileCount * layout.codeTileBytes, prefersHugePages: true)
-    scaleStorage = AlignedStorage(byteCount: tileCount * layout.scaleTileBytes)
+    guard let layout = RowTileLayout(format: format, rows: rows, columns: columns) else {
+      preconditionFailure("the limits above keep byte counts below 2^31 · 2^17 · 2")
+    }
+    let memory = RowTileMemory(layout)
     // Every thread writes the tiles of its own range; the planes outlive the call.
-    let codeBytes = unsafe codeStorage.baseAddress
-    let scaleBytes = unsafe scaleStorage.baseAddress
+    let codeBytes = unsafe memory.codes.baseAddress
+    let scaleBytes = unsafe memory.scales.baseAddress
+    unsafe self.init(
+      layout, codes: UnsafeRawPointer(codeBytes), scales: UnsafeRawPointer(scaleBytes),
+      owner: memory)
     unsafe codes.withUnsafeBytes { codes in
-      unsafe scales.withUnsafeBytes { scales in
-        unsafe minimums.withUnsafeBytes { minimums in
-          func interleave(_ tiles: Range<Int>) {
-            for tile in tiles {
-              unsafe layout.interleaveCodes(codes, into: codeBytes, tile: tile)
-              unsafe layout.interleaveScales(scales, minimums, into: scaleBytes, tile: tile)
-            }
-          }
-          if let pool {
-            pool.runRanges(layout.tileCount) { tiles, _ in interleave(tiles) }
-          } else {
-            interleave(0..<layout.tileCount)
-          }
-        }
+      func interleave(_ tiles: Range<Int>) {
+        let start = tiles.lowerBound * 16 * layout.rowBytes
+        let end = min(rows, tiles.upperBound * 16) * layout.rowBytes
+        _ = unsafe layout.interleaveCodes(
+          UnsafeRawBufferPointer(rebasing: codes[start..<end]), at: start, into: codeBytes)
       }
+      if let pool {
+        pool.runRanges(layout.tileCount) { tiles, _ in interleave(tiles) }
+      } else {
+        interleave(0..<layout.tileCount)
+      }
+    }
+    unsafe scales.withUnsafeBytes {
+      unsafe layout.interleaveScales($0, of: .scales, at: 0, into: scaleBytes)
+    }
+    unsafe minimums.withUnsafeBytes {
+      unsafe layout.interleaveScales($0, of: .minimums, at: 0, into: scaleBytes)
     }
   }
 
-  package var layout: PackedLayout {
-    PackedLayout(format: format, rows: rowCount, columns: columnCount)
+  /// Takes memory that is in the layout already, such as a mapped file, without copying.
+  ///
+  /// - Parameters:
+  ///   - codes: the layout's plane of codes, at an address that 64 divides.
+  ///   - scales: the layout's plane of scales, likewise.
+  ///   - owner: what keeps both planes in place and unchanged; held as long as the matrix lives.
+  /// - Precondition: there are kernels for the format, and the dimensions are inside the limits.
+  @unsafe package init(
+    _ layout: RowTileLayout, codes: UnsafeRawPointer, scales: UnsafeRawPointer,
+    owner: any AnyObject & Sendable
+  ) {
+    precondition(Self.supports(layout.format), "there are no kernels for \(layout.format.name)")
+    precondition(
+      layout.rows <= Self.rowLimit && layout.columns <= Self.columnLimit, "a matrix too large")
+    precondition(
+      UInt(bitPattern: codes) % 64 == 0 && UInt(bitPattern: scales) % 64 == 0,
+      "planes that are not aligned")
+    self.layout = layout
+    format = layout.format
+    rowCount = layout.rows
+    columnCount = layout.columns
+    tileCount = layout.tileCount
+    chunkCount = layout.chunkCount
+    unsafe codeAddress = codes
+    unsafe scaleAddress = scales
+    self.owner = owner
   }
 
   /// The bytes it takes at run time: codes and scales with their padding.
-  public var byteCount: Int { codeStorage.byteCount + scaleStorage.byteCount }
+  public var byteCount: Int { layout.byteCount(of: .codes) + layout.byteCount(of: .scales) }
 
   /// Row tile 0's codes, 64-byte aligned, valid as long as the matrix.
-  @unsafe package var codes: UnsafeRawPointer { unsafe UnsafeRawPointer(codeStorage.baseAddress) }
+  @unsafe package var codes: UnsafeRawPointer { unsafe codeAddress }
 
   /// Row tile 0's scales, 64-byte aligned, valid as long as the matrix.
-  @unsafe package var scales: UnsafeRawPointer {
-    unsafe UnsafeRawPointer(scaleStorage.baseAddress)
-  }
+  @unsafe package var scales: UnsafeRawPointer { unsafe scaleAddress }
 
   /// The bytes of a canonical plane, exactly as they were given (unused bits zero); empty for a
   /// plane that the format does not have. Allocates; for tools and tests.
@@ -159,5 +179,16 @@ public final class PackedMatrix: @unchecked Sendable {
       // The precondition leaves no empty buffer: a matrix has a column.
       if let base = buffer.baseAddress { unsafe dequantizeRow(row, into: base) }
     }
+  }
+}
+
+/// Memory for both planes of a matrix.
+private final class RowTileMemory: Sendable {
+  let codes: AlignedStorage
+  let scales: AlignedStorage
+
+  init(_ layout: RowTileLayout) {
+    codes = AlignedStorage(byteCount: layout.byteCount(of: .codes), prefersHugePages: true)
+    scales = AlignedStorage(byteCount: layout.byteCount(of: .scales))
   }
 }

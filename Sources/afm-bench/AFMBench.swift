@@ -13,8 +13,9 @@ struct AFMBench: ParsableCommand {
       """,
     version: Version.text,
     subcommands: [
-      RunCommand.self, PackCommand.self, InspectCommand.self, VerifyCommand.self,
-      DumpCommand.self, TokenizeCommand.self, LogitsCommand.self, GenerateCommand.self,
+      RunCommand.self, PackCommand.self, MakeCommand.self, InspectCommand.self, VerifyCommand.self,
+      LoadCommand.self, DumpCommand.self, ExportCommand.self, TokenizeCommand.self,
+      LogitsCommand.self, GenerateCommand.self,
       ScoreCommand.self, TraceCommand.self, ASTCCommand.self,
     ])
 

@@ -4,7 +4,7 @@ import Engines
 
 /// The options of every command that runs a model.
 struct ModelOptions: ParsableArguments {
-  @Option(help: "The model: .afmw, or .gguf (then run in float32).")
+  @Option(help: "The model: .afmw, or .gguf or safetensors (then run in float32).")
   var model: String
 
   @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")

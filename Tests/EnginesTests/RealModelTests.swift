@@ -3,16 +3,11 @@ import Engines
 import Foundation
 import ModelFile
 import PackedFormats
+import TestSupport
 import Testing
 
-private let environment = ProcessInfo.processInfo.environment
-private let model = environment["AFM_TEST_MODEL"].flatMap { $0.isEmpty ? nil : $0 }
-private let required = environment["CI"] == "true"
-
 /// SmolLM2-135M against torch and transformers, in float32.
-@Suite(
-  .enabled(if: model != nil || required, "AFM_TEST_MODEL names the SmolLM2 GGUF"), .serialized)
-struct RealModelTests {
+@Suite(.needs(.model), .serialized) struct RealModelTests {
   struct Golden: Decodable {
     struct Prompt: Decodable {
       var text: String
@@ -35,7 +30,7 @@ struct RealModelTests {
   }
 
   @Test func float32AgreesWithTheReference() throws {
-    let engine = try EngineLoader.load(#require(model, "AFM_TEST_MODEL is not set"))
+    let engine = try EngineLoader.load(Oracle.model.path())
     let golden = try golden()
     try #require(golden.prompts.count == 2)
     for (name, prompt) in golden.prompts {
@@ -101,7 +96,7 @@ struct RealModelTests {
   /// itself, so most of what is left comes from the 8-bit activations).
   @Test(arguments: [(WeightFormat.s8c, 0.02), (.u4g32, 0.015)])
   func packedFormatsStayNearFloat32(_ format: WeightFormat, _ bound: Double) throws {
-    let path = try #require(model, "AFM_TEST_MODEL is not set")
+    let path = try Oracle.model.path()
     let reference = try EngineLoader.load(path)
     let ids = try reference.encode(Self.text, recognizingSpecialTokens: false)
     let source = try GGUFModel(path: path)

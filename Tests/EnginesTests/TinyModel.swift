@@ -20,11 +20,8 @@ enum TinyModel: String, CaseIterable {
     var logits: [[Float]]
   }
 
-  static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
   static func fixture(_ name: String) -> URL {
-    root.appendingPathComponent("Tests/Fixtures/golden/\(name)")
+    Repository.fixture("golden/\(name)")
   }
 
   var path: String { Self.fixture("tiny-\(rawValue).gguf").path }
@@ -32,7 +29,7 @@ enum TinyModel: String, CaseIterable {
   func golden() throws -> Golden {
     let data = try Data(contentsOf: Self.fixture("tiny-logits.json"))
     guard let golden = try JSONDecoder().decode([String: Golden].self, from: data)[rawValue] else {
-      throw OracleFailure(description: "tiny-logits.json knows no \(rawValue)")
+      throw Oracle.Failure(description: "tiny-logits.json knows no \(rawValue)")
     }
     return golden
   }
@@ -43,10 +40,6 @@ enum TinyModel: String, CaseIterable {
   ) throws -> Result {
     try packing(GGUFModel(path: path), format, embedding: embedding, body)
   }
-}
-
-struct OracleFailure: Error, CustomStringConvertible {
-  var description: String
 }
 
 /// Packs a source into a temporary file and hands it over.
@@ -139,4 +132,9 @@ func relativeError(_ found: [[Float]], _ expected: [[Float]]) -> Double {
     }
   }
   return worst / (squares / Double(count)).squareRoot()
+}
+
+extension WeightFormat {
+  /// What the engines' tests pack the tiny models in.
+  static let tested = allCases.filter { !$0.isASTC }
 }

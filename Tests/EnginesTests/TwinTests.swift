@@ -3,11 +3,8 @@ import Engines
 import Foundation
 import ModelFile
 import PackedFormats
+import TestSupport
 import Testing
-
-private let environment = ProcessInfo.processInfo.environment
-private let python = environment["AFM_PYTHON"].flatMap { $0.isEmpty ? nil : $0 }
-private let required = environment["CI"] == "true"
 
 /// The float engine against the forward pass in NumPy float64 (tools/oracles/llama_twin.py).
 @Suite struct TwinTests {
@@ -28,36 +25,17 @@ private let required = environment["CI"] == "true"
     "llama", "llama-partial-rope", "llama-wide-heads", "qwen2", "qwen2-partial-rope",
   ]
 
-  @Test(
-    .enabled(if: python != nil || required, "AFM_PYTHON names a Python with gguf 0.19"),
-    arguments: variants)
+  @Test(.needs(.python), arguments: variants)
   func freshRandomModelsAgreeWithTheTwin(_ variant: String) throws {
-    let python = try #require(python, "AFM_PYTHON is not set")
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("twin-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    func twin(_ arguments: String...) throws -> Data {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: python)
-      process.arguments =
-        [TinyModel.root.appendingPathComponent("tools/oracles/llama_twin.py").path] + arguments
-      let pipe = Pipe()
-      process.standardOutput = pipe
-      try process.run()
-      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      try #require(process.terminationStatus == 0, "the twin failed")
-      return output
-    }
-    let model = folder.appendingPathComponent("model.gguf").path
-    _ = try twin("write", variant, model, "20251121")
+    let folder = try TemporaryFolder()
+    let model = folder.file("model.gguf")
+    _ = try Oracle.script("llama_twin.py", "write", variant, model, "20251121")
     let engine = try EngineLoader.load(model)
     let ids = randomIDs(70, vocabulary: engine.facts.vocabularyCount, seed: 5)
-    let idsFile = folder.appendingPathComponent("ids.json")
+    let idsFile = folder.url("ids.json")
     try JSONEncoder().encode(ids).write(to: idsFile)
     let expected = try JSONDecoder().decode(
-      [[Float]].self, from: twin("logits", model, idsFile.path))
+      [[Float]].self, from: Oracle.script("llama_twin.py", "logits", model, idsFile.path))
     let error = relativeError(try engine.logits(ids), expected)
     #expect(error < Self.tolerance, "\(variant): \(error)")
     let packed = try packing(GGUFModel(path: model), .f32) { path in
@@ -65,7 +43,7 @@ private let required = environment["CI"] == "true"
     }
     #expect(relativeError(packed, expected) < Self.tolerance)
     // These have rows of several groups, which the committed ones are too small for.
-    for format in WeightFormat.allCases where variant == "qwen2-partial-rope" {
+    for format in WeightFormat.tested where variant == "qwen2-partial-rope" {
       try packing(GGUFModel(path: model), format) { path in
         let found = try EngineLoader.load(path).logits(ids)
         let real = try packing(DequantizedSource(file: AFMWFile(opening: path)), .f32) { path in

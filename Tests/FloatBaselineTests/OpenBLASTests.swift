@@ -13,9 +13,10 @@ import Testing
 /// OpenBLAS where it is installed; continuous integration installs it.
 @Suite(.serialized) struct OpenBLASTests {
   static let isInstalled = (try? OpenBLAS(for: .portable)) != nil
-  static let isRequired = unsafe getenv("CI").map { unsafe String(cString: $0) } == "true"
-  static let mayRun: ConditionTrait = .enabled(
-    if: isInstalled || isRequired, "OpenBLAS (libopenblas0) is not installed")
+  static let mayRun: ConditionTrait = .needs(
+    Oracle(
+      location: isInstalled ? "libopenblas.so.0" : nil,
+      missing: "OpenBLAS (libopenblas0) is not installed"))
 
   /// The whole range in one part.
   static func alone(_ count: Int, _ body: (Range<Int>) -> Void) { body(0..<count) }

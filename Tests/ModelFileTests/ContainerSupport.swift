@@ -132,25 +132,7 @@ func smallTensors() throws -> [SampleTensor] {
   ]
 }
 
-/// Runs a program; its exit status, standard output and standard error.
-func run(
-  _ program: String, _ arguments: [String]
-) throws -> (status: Int32, output: Data, errors: String) {
-  let process = Process()
-  process.executableURL = URL(filePath: "/usr/bin/env")
-  process.arguments = [program] + arguments
-  let output = Pipe()
-  let errors = FileManager.default.temporaryDirectory.appending(path: "err-\(UUID().uuidString)")
-  try Data().write(to: errors)
-  defer { try? FileManager.default.removeItem(at: errors) }
-  process.standardOutput = output
-  process.standardError = try FileHandle(forWritingTo: errors)
-  try process.run()
-  let data = output.fileHandleForReading.readDataToEndOfFile()
-  process.waitUntilExit()
-  return (process.terminationStatus, data, try String(contentsOf: errors, encoding: .utf8))
+extension WeightFormat {
+  /// What the tests of files store tensors in.
+  static let tested = allCases.filter { !$0.isASTC }
 }
-
-/// Whether an oracle may be missing: not where CI=true says that everything is installed.
-let oraclesMayBeMissing = ProcessInfo.processInfo.environment["CI"] != "true"
-let hasZstd = ((try? run("zstd", ["--version"]).status) ?? 1) == 0

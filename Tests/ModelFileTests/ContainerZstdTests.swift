@@ -1,13 +1,11 @@
-import Foundation
 import ModelFile
 import PackedFormats
 import TensorCore
+import TestSupport
 import Testing
 
 /// Independent readers of the outer format: Debian's `zstd`, and PyPI's `pyzstd` with `xxhash`.
 @Suite struct ContainerZstdTests {
-  static let python = ProcessInfo.processInfo.environment["AFM_PYTHON"]
-
   /// A file with compressed and stored planes of one frame and of several.
   private func sample(in folder: ScratchFolder) throws -> (path: String, stream: [UInt8]) {
     let path = folder.path("m.afmw")
@@ -23,27 +21,21 @@ import Testing
     return (path, stream)
   }
 
-  @Test(.enabled(if: hasZstd || !oraclesMayBeMissing, "zstd is not installed"))
+  @Test(.needs(.tool("zstd")))
   func zstdAcceptsTheFileAndFindsThePlanes() throws {
     let folder = try ScratchFolder()
     let (path, stream) = try sample(in: folder)
-    let test = try run("zstd", ["-q", "-t", path])
-    #expect(test.status == 0, "\(test.errors)")
-    let output = try run("zstd", ["-q", "-dc", path])
-    #expect(output.status == 0, "\(output.errors)")
-    #expect([UInt8](output.output) == stream)
+    let zstd = Oracle.tool("zstd")
+    _ = try zstd.run(["-q", "-t", path])
+    #expect(try [UInt8](zstd.run(["-q", "-dc", path])) == stream)
   }
 
-  @Test(.enabled(if: python != nil || !oraclesMayBeMissing, "AFM_PYTHON is not set"))
+  @Test(.needs(.python))
   func theSeekTableAndAllDigestsAreRight() throws {
     let folder = try ScratchFolder()
     let (path, stream) = try sample(in: folder)
-    let script = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../tools/oracles/afmw_check.py").path
-    let python = try #require(Self.python)
-    let result = try run(python, [script, path])
-    #expect(result.status == 0, "\(result.errors)")
-    let words = String(decoding: result.output, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+    let output = String(decoding: try Oracle.script("afmw_check.py", path), as: UTF8.self)
+    let words = output.split(whereSeparator: \.isWhitespace)
     #expect(words.first.flatMap { Int($0) } == stream.count)
     #expect(words.last.flatMap { UInt64($0, radix: 16) } == XXH64.hash(stream))
   }

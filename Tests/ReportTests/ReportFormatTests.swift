@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    .enabled(if: Reading.hasPython, Reading.noPython), arguments: ["sql", "csv", "json", "jsonl"])
+    .needs(.python), arguments: ["sql", "csv", "json", "jsonl"])
   func pythonReadsWhatWasMeant(kind: String) throws {
     let format = try #require(ReportFormat(rawValue: kind))
     let rows = try Reading.rows(kind, try format.text(SampleRows.all))

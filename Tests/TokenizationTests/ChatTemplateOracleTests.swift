@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Tokenization
 
@@ -76,18 +77,18 @@ struct ChatTemplateOracleTests {
     }
   }
 
-  @Test("templates of five styles", .enabled(if: Oracle.isAvailable, Oracle.skipReason))
+  @Test("templates of five styles", .needs(.python))
   func styles() throws {
     try compare(try ChatTemplateSamples.names.map { ($0, try ChatTemplateSamples.source($0)) })
   }
 
-  @Test("the model's own template", .enabled(if: Oracle.hasModel, Oracle.modelSkipReason))
+  @Test("the model's own template", .needs(.python, .model))
   func modelTemplate() throws {
     struct Describe: Encodable {
       var `do` = "describe"
       var model: String
     }
-    let request = Describe(model: try Oracle.modelPath())
+    let request = Describe(model: try Oracle.model.path())
     let vocabulary = try Oracle.ask("tokenizer.py", request, as: VocabularyFile.self)
     try compare([("model", try #require(vocabulary.chatTemplate))])
   }
@@ -98,7 +99,7 @@ struct ChatTemplateOracleTests {
     var failing: [String]
   }
 
-  @Test("expressions and statements", .enabled(if: Oracle.isAvailable, Oracle.skipReason))
+  @Test("expressions and statements", .needs(.python))
   func expressions() throws {
     let values: [(String, TemplateValue)] = [
       ("n", .integer(7)), ("x", .real(2.5)), ("t", .boolean(true)), ("z", .none),
@@ -108,7 +109,8 @@ struct ChatTemplateOracleTests {
       ("d", .mapping([("k", .string("v")), ("a", .list([.integer(1), .none]))])),
     ]
     let file = try JSONDecoder().decode(
-      Expressions.self, from: Oracle.fixture("chat-templates/expressions.json"))
+      Expressions.self,
+      from: Data(contentsOf: Repository.fixture("chat-templates/expressions.json")))
     let sources = file.rendering + file.failing
     let text = try json(values)
     let cases = sources.map { Case(template: $0, variables: text) }

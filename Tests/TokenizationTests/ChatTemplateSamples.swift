@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Tokenization
 
 /// Templates in the styles of known chat formats, and conversations to render with them.
@@ -13,7 +14,9 @@ enum ChatTemplateSamples {
   static let names = ["chatML", "headers", "turns", "brackets", "reasoning"]
 
   static func source(_ name: String) throws -> String {
-    String(decoding: try Oracle.fixture("chat-templates/\(name).jinja"), as: UTF8.self)
+    String(
+      decoding: try Data(contentsOf: Repository.fixture("chat-templates/\(name).jinja")),
+      as: UTF8.self)
   }
 
   // MARK: Conversations

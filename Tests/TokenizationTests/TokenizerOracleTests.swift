@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Tokenization
 
@@ -25,7 +26,7 @@ struct TokenizerOracleTests {
 
   @Test(
     "20,000 random texts have the same ids",
-    .enabled(if: Oracle.isAvailable, Oracle.skipReason),
+    .needs(.python),
     arguments: ["gpt-2", "smollm", "qwen2", "llama-bpe"])
   func randomTexts(preTokenizer: String) throws {
     let seed: UInt64 = 2_024
@@ -48,7 +49,7 @@ struct TokenizerOracleTests {
 
   @Test(
     "20,000 random texts and every scalar are cut at the same places",
-    .enabled(if: Oracle.isAvailable, Oracle.skipReason),
+    .needs(.python),
     arguments: ["gpt-2", "smollm", "qwen2", "llama-bpe"])
   func cuts(name: String) throws {
     let seed: UInt64 = 2_025
@@ -76,9 +77,9 @@ struct TokenizerOracleTests {
 
   @Test(
     "SmolLM2's own vocabulary: random texts and the committed ones",
-    .enabled(if: Oracle.hasModel, Oracle.modelSkipReason))
+    .needs(.python, .model))
   func realModel() throws {
-    let path = try Oracle.modelPath()
+    let path = try Oracle.model.path()
     let vocabulary = try Oracle.ask(
       "tokenizer.py", Request(do: "describe", model: path), as: VocabularyFile.self)
     let tokenizer = try BPETokenizer(vocabulary.description(preTokenizer: "smollm"))

@@ -28,7 +28,7 @@ struct TinyFixture: Codable {
 
   static func load() throws -> TinyFixture {
     try JSONDecoder().decode(
-      TinyFixture.self, from: Oracle.fixture("golden/tokenizer-tiny.json"))
+      TinyFixture.self, from: Data(contentsOf: Repository.fixture("golden/tokenizer-tiny.json")))
   }
 
   static func tokenizer(_ preTokenizer: String) throws -> BPETokenizer {

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import TraceCore
 import TraceExport
 
 /// Perfetto's trace processor as the oracle: what it reads back is what was recorded.
-@Suite(.enabled(if: TraceProcessor.isAvailable, TraceProcessor.missing))
+@Suite(.needs(TraceProcessor.oracle))
 struct PerfettoExportTests {
   private struct Slice: Codable, Hashable {
     var tid: Int64

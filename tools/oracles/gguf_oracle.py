@@ -3,10 +3,13 @@
 
   gguf_oracle.py report FILE          JSON: "tensors", a line each of name, type, dimensions
                                       (outermost first) and weighted sum of the bits of its float32
-                                      values; "tokenizer", the tokenizer.* keys
+                                      values, every NaN as 0x7FC00000; "tokenizer", the tokenizer.*
+                                      keys
   gguf_oracle.py types OUT.gguf [OUT.f32]
                                       writes a file with a tensor of every supported type (seeded
                                       random units), and its values one tensor after another
+  gguf_oracle.py wild OUT.gguf SEED   likewise, of any bytes: scales that are NaN, infinite,
+                                      denormal and negative among them
   gguf_oracle.py models DIRECTORY     writes llama.gguf, qwen2.gguf, bigendian.gguf there
 
 Needs: pip install gguf==0.19.0
@@ -23,18 +26,26 @@ from gguf.quants import dequantize, quantize
 HALVES = {
     "Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q8_0": [0], "Q2_K": [80, 82],
     "Q3_K": [108], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0], "IQ4_XS": [0],
+    "IQ2_XXS": [0], "IQ2_XS": [0], "IQ2_S": [0], "IQ3_XXS": [0], "IQ3_S": [0], "IQ1_S": [0],
+    "IQ1_M": [], "TQ1_0": [52], "TQ2_0": [64], "MXFP4": [], "NVFP4": [],
 }
-TYPES = ["F32", "F16", "BF16"] + list(HALVES)
+# Types of plain numbers, which `gguf` reads without dequantizing.
+NUMBERS = {"F64": np.float64, "I8": np.int8, "I16": np.int16, "I32": np.int32, "I64": np.int64}
+TYPES = ["F32", "F16", "BF16"] + list(HALVES) + list(NUMBERS)
 
 
 def values(tensor):
-    return dequantize(tensor.data, tensor.tensor_type).astype("<f4", copy=False).reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if tensor.tensor_type.name in NUMBERS:
+            return tensor.data.astype("<f4").reshape(-1)
+        return dequantize(tensor.data, tensor.tensor_type).astype("<f4", copy=False).reshape(-1)
 
 
 def weighted_sum(floats):
     """Sum of bits[i] * (odd weight of i) modulo 2^64."""
     total = 0
-    bits = floats.view("<u4")
+    # What a NaN's payload becomes in arithmetic depends on the machine.
+    bits = np.where(np.isnan(floats), np.uint32(0x7FC00000), floats.view("<u4"))
     for start in range(0, len(bits), 1 << 20):
         part = bits[start:start + (1 << 20)].astype(np.uint64)
         index = np.arange(start, start + len(part), dtype=np.uint64)
@@ -61,6 +72,11 @@ def random_units(name, rows, columns, generator):
         return generator.standard_normal((rows, columns)).astype(np.float32)
     if name == "F16":
         return generator.standard_normal((rows, columns)).astype(np.float16)
+    if name == "F64":
+        return generator.standard_normal((rows, columns))
+    if name in NUMBERS:
+        limits = np.iinfo(NUMBERS[name])
+        return generator.integers(limits.min, limits.max, (rows, columns), NUMBERS[name], True)
     elements, size = GGML_QUANT_SIZES[GGMLQuantizationType[name]]
     if name == "BF16":
         floats = generator.standard_normal((rows, columns)).astype(np.float32)
@@ -74,9 +90,23 @@ def random_units(name, rows, columns, generator):
     return units.reshape(rows, -1)
 
 
-def add(writer, name, kind, rows, columns, generator):
-    data = random_units(kind, rows, columns, generator)
-    if kind in ("F32", "F16"):
+def wild_units(name, rows, columns, generator):
+    """Stored bytes of rows x columns elements; every bit pattern of everything may occur."""
+    elements, size = GGML_QUANT_SIZES[GGMLQuantizationType[name]]
+    units = generator.integers(0, 256, (rows, columns // elements, size), dtype=np.uint8)
+    specials = np.array([0x7C00, 0xFC00, 0x7E01, 0x7C01, 0xFFFF, 0x0001, 0x8000, 0x7BFF], "<u2")
+    for offset in HALVES.get(name, []):
+        chosen = generator.choice(specials, units.shape[:2]).reshape(*units.shape[:2], 1)
+        some = generator.random(units.shape[:2]) < 0.3
+        units[..., offset:offset + 2][some] = chosen.view(np.uint8)[some]
+    units = units.reshape(rows, -1)
+    plain = {"F32": np.float32, "F16": np.float16, **NUMBERS}
+    return units.view(plain[name]) if name in plain else units
+
+
+def add(writer, name, kind, rows, columns, generator, make=random_units):
+    data = make(kind, rows, columns, generator)
+    if kind in ("F32", "F16") or kind in NUMBERS:
         writer.add_tensor(name, data)
     else:
         writer.add_tensor(name, data, raw_dtype=GGMLQuantizationType[kind])
@@ -99,6 +129,14 @@ def types(path, floats=None):
         with open(floats, "wb") as out:
             for tensor in GGUFReader(path).tensors:
                 out.write(values(tensor).tobytes())
+
+
+def wild(path, seed):
+    generator = np.random.default_rng(int(seed))
+    writer = GGUFWriter(path, "llama")
+    for kind in TYPES:
+        add(writer, "tensor." + kind, kind, 40, 512, generator, wild_units)
+    finish(writer)
 
 
 def model(path, architecture, bias, tied):
@@ -133,7 +171,8 @@ def model(path, architecture, bias, tied):
     def vector(name, count):
         writer.add_tensor(name, generator.standard_normal(count).astype(np.float32))
 
-    kinds = iter(TYPES * 2)
+    # Integers of a model's weights would be far too large.
+    kinds = iter([kind for kind in TYPES if kind not in NUMBERS] * 2)
     matrix("token_embd.weight", "Q8_0", vocabulary, hidden)
     vector("output_norm.weight", hidden)
     if not tied:
@@ -161,7 +200,7 @@ def models(directory):
 
 
 if __name__ == "__main__":
-    commands = {"report": report, "types": types, "models": models}
+    commands = {"report": report, "types": types, "wild": wild, "models": models}
     if len(sys.argv) < 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])

@@ -19,8 +19,7 @@ extension AFMWFile {
     try loadTensors(Array(tensors.indices), threads: threads, progress: progress)
   }
 
-  /// Loads tensors: reads, checks and inflates the frames of all their planes on several threads,
-  /// straight into the memory that the tensors keep.
+  /// Loads tensors as their formats define them: every plane canonical.
   ///
   /// - Parameters:
   ///   - indices: places in `tensors`.
@@ -29,27 +28,31 @@ extension AFMWFile {
   /// - Throws: the first fault in file order: a digest or checksum that does not match, a frame
   ///   that zstd refuses, values that the format forbids; with tensor, frame and file offset.
   ///
-  /// Memory: the planes, and about 1.3 MiB a thread.
+  /// Memory: see ``ModelLoader``; a tensor that the file has in another layout is twice there while
+  /// it is brought back.
   public func loadTensors(
     _ indices: [Int], threads: Int,
     progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
   ) throws(InputError) -> [LoadedTensor] {
-    let loaded = indices.map { LoadedTensor(allocating: tensors[$0]) }
-    let jobs = unsafe PlaneJobs(loaded, table: table)
-    let meter = ProgressMeter(total: loaded.reduce(0) { $0 + $1.byteCount }, report: progress)
-    try naming { () throws(InputError) in
-      try WorkerGroup.forEach(
-        jobs.list.count, threads: threads, context: FrameInflater.init
-      ) { [self] inflater, number throws(InputError) in
-        try run(jobs.list[number], with: &inflater)
-        meter.add(jobs.list[number].byteCount)
-      }
-      try WorkerGroup.forEach(loaded.count, threads: threads, context: { () }) {
-        _, number throws(InputError) in
-        try loaded[number].validate()
+    try load(indices, threads: threads, progress: progress).map { $0.inCanonicalLayout() }
+  }
+
+  /// Loads tensors in the layouts that the file has them in; computes zstd's checksums too.
+  func load(
+    _ indices: [Int], threads: Int,
+    progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
+  ) throws(InputError) -> [LoadedTensor] {
+    var loader = ModelLoader(threads: threads)
+    loader.progress = progress
+    loader.checksContent = true
+    do {
+      return try loader.load(self, tensors: indices).tensors
+    } catch {
+      switch error {
+      case .input(let fault): throw fault
+      case .cancelled: preconditionFailure("nothing cancels this loading")
       }
     }
-    return loaded
   }
 
   /// Maps a stored plane: its bytes come from the page cache, without a copy.
@@ -94,124 +97,11 @@ extension AFMWFile {
   }
 }
 
-/// One frame to read, and where its plane bytes go.
-@safe
-struct PlaneJob: @unchecked Sendable {
-  // Room for `byteCount` bytes in a tensor that outlives the job; no other job writes there.
-  let destination: UnsafeMutableRawPointer
-  /// The frame's number in the table.
-  let frame: Int
-  /// The plane bytes to bring: the frame's content, or one chunk of a stored plane.
-  let byteCount: Int
-  /// Where those bytes begin in a stored frame; 0 for a data frame.
-  let offsetInFrame: Int
-  let tensor: String
-}
-
-/// All frames of some tensors, in file order.
-struct PlaneJobs: Sendable {
-  private(set) var list: [PlaneJob] = []
-
-  /// The caller keeps the tensors alive while the jobs run, and hands nobody their bytes before.
-  @unsafe
-  init(_ tensors: [LoadedTensor], table: FrameTable) {
-    for tensor in tensors {
-      for plane in tensor.description.planes {
-        let start = unsafe tensor.destination(of: plane.plane)
-        let chunk = ContainerLayout.contentLimit
-        let frame = table.frames[plane.frames.lowerBound]
-        for (number, done) in stride(from: 0, to: plane.byteCount, by: chunk).enumerated() {
-          let isStored = plane.storage == .stored
-          // `done` stays under the plane's byte count, which is what the tensor has room for.
-          list.append(
-            unsafe PlaneJob(
-              destination: start + done,
-              frame: plane.frames.lowerBound + (isStored ? 0 : number),
-              byteCount: min(chunk, plane.byteCount - done),
-              offsetInFrame: isStored
-                ? ContainerLayout.storedPlaneOffset(frameOffset: frame.offset) + done : 0,
-              tensor: tensor.name))
-        }
-      }
-    }
-    list.sort { ($0.frame, $0.offsetInFrame) < ($1.frame, $1.offsetInFrame) }
-  }
-}
-
-extension AFMWFile {
-  /// Reads one job's frame, checks it and brings its plane bytes to their place.
-  ///
-  /// The chunks of a stored plane are only read: their digest belongs to the whole plane, and is
-  /// checked by the caller.
-  func run(_ job: PlaneJob, with inflater: inout FrameInflater) throws(InputError) {
-    let frame = table.frames[job.frame]
-    switch frame.kind {
-    case .stored:
-      try at(frame: job.frame, tensor: job.tensor) { () throws(FileError) in
-        // The job has room for that many bytes.
-        try unsafe file.read(
-          at: frame.offset + job.offsetInFrame, toAddress: job.destination,
-          byteCount: job.byteCount)
-      }
-    case .data:
-      try readFrame(job.frame, tensor: job.tensor, into: &inflater)
-      // The job has room for the frame's content: the directory was held against the table.
-      if let fault = unsafe inflater.inflate(frame, into: job.destination) {
-        throw fault.at(frame: job.frame, of: table, tensor: job.tensor)
-      }
-    }
-  }
-
-  /// Brings a data frame into the inflater's buffer.
-  func readFrame(
-    _ index: Int, tensor: String?, into inflater: inout FrameInflater
-  ) throws(InputError) {
-    let frame = table.frames[index]
-    var bytes = inflater.compressed.mutableBytes
-    do {
-      try file.read(
-        at: frame.offset, into: &bytes, byteCount: frame.compressedByteCount)
-    } catch {
-      throw error.summary.at(frame: index, of: table, tensor: tensor)
-    }
-  }
-
-  private func at(
-    frame: Int, tensor: String?, _ body: () throws(FileError) -> Void
-  ) throws(InputError) {
-    do {
-      try body()
-    } catch {
-      throw error.summary.at(frame: frame, of: table, tensor: tensor)
-    }
-  }
-}
-
 extension String {
   /// This reason as an error at a frame.
   func at(frame: Int, of table: FrameTable, tensor: String?) -> InputError {
     InputError(
       place: (tensor.map { "tensor \($0): " } ?? "") + "frame \(frame)",
       offset: table.frames[frame].offset, reason: self)
-  }
-}
-
-extension LoadedTensor {
-  /// Holds stored planes against their digests and the values against the rules of the format.
-  func validate() throws(InputError) {
-    for plane in description.planes where plane.storage == .stored {
-      guard ContentDigest.of(planes.bytes(of: plane.plane)) == plane.digest else {
-        throw InputError(
-          place: "tensor \(name): frame \(plane.frames.lowerBound)", offset: plane.fileOffset,
-          reason: "the \(plane.plane) do not match their digest")
-      }
-    }
-    do {
-      try format.validate(planes, rowCount: shape.rowCount, columnCount: shape.columnCount)
-    } catch {
-      let plane = error.plane.flatMap { description.stored($0) } ?? description.planes.first
-      throw InputError(
-        place: "tensor \(name)", offset: plane?.fileOffset, reason: error.description)
-    }
   }
 }

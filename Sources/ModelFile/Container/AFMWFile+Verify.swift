@@ -21,7 +21,7 @@ extension AFMWFile {
     var done = 0
     for batch in batches(limit: 64 << 20) {
       let before = done
-      let loaded = try loadTensors(batch, threads: threads) { bytes, _ in
+      let loaded = try load(batch, threads: threads) { bytes, _ in
         progress?(before + bytes, total)
       }
       try naming { () throws(InputError) in
@@ -61,6 +61,11 @@ extension AFMWFile {
     for index in owners.keys.sorted() {
       try verifyStoredFrame(index, tensor: owners[index])
     }
+    try verifyUnnamedFrames(threads: threads)
+  }
+
+  /// Frames of sections that are not known here.
+  func verifyUnnamedFrames(threads: Int) throws(InputError) {
     let frames = unnamedFrames
     try WorkerGroup.forEach(frames.count, threads: threads, context: FrameInflater.init) {
       [self] inflater, number throws(InputError) in
@@ -68,12 +73,28 @@ extension AFMWFile {
       guard table.frames[index].kind == .data else {
         return try verifyStoredFrame(index, tensor: nil)
       }
-      try readFrame(index, tensor: nil, into: &inflater)
-      let content = AlignedStorage(byteCount: ContainerLayout.contentLimit)
-      // The table was checked: no frame holds more than `contentLimit` bytes.
-      let fault = unsafe inflater.inflate(table.frames[index], into: content.baseAddress)
-      if let fault { throw fault.at(frame: index, of: table, tensor: nil) }
+      try verifyUnnamedFrame(index, with: inflater)
     }
+  }
+
+  /// A data frame that belongs to no plane.
+  private func verifyUnnamedFrame(
+    _ index: Int, with inflater: borrowing FrameInflater
+  ) throws(InputError) {
+    let frame = table.frames[index]
+    var compressed = AlignedStorage(byteCount: frame.compressedByteCount)
+    var bytes = compressed.mutableBytes
+    do { try file.read(at: frame.offset, into: &bytes) } catch {
+      throw error.summary.at(frame: index, of: table, tensor: nil)
+    }
+    guard ContentDigest.of(compressed.bytes) == frame.digest else {
+      throw "the compressed bytes do not match their digest".at(
+        frame: index, of: table, tensor: nil)
+    }
+    let content = AlignedStorage(byteCount: ContainerLayout.contentLimit)
+    // The table was checked: no frame holds more than `contentLimit` bytes.
+    let fault = unsafe inflater.inflate(frame, compressed.bytes, into: content.baseAddress)
+    if let fault { throw fault.at(frame: index, of: table, tensor: nil) }
   }
 
   private func verifyStoredFrame(_ index: Int, tensor: String?) throws(InputError) {
@@ -102,7 +123,7 @@ extension AFMWFile {
   }
 
   /// Whether a frame's first bytes are its magic, its byte count and zeros up to the plane.
-  private static func isStoredFrameStart(
+  static func isStoredFrameStart(
     _ bytes: RawSpan, frame: FrameTable.Frame, planeOffset: Int
   ) -> Bool {
     var expected: [UInt8] = []
@@ -122,7 +143,7 @@ extension AFMWFile {
 extension LoadedTensor {
   fileprivate func verifyDigests() throws(InputError) {
     for plane in description.planes where plane.storage == .compressed {
-      guard ContentDigest.of(planes.bytes(of: plane.plane)) == plane.digest else {
+      guard ContentDigest.of(bytes(of: plane.plane)) == plane.digest else {
         throw InputError(
           place: "tensor \(name)", offset: plane.fileOffset,
           reason: "the \(plane.plane) do not match their digest")

@@ -18,8 +18,11 @@ import Tokenization
 /// try writer.finish(header: header, tokenizer: nil, provenance: [:])
 /// ```
 ///
+/// With `usesKernelLayouts`, formats that kernels read in a layout of their own are written in it and
+/// stored as they are, so that a loader maps them; the planes still come canonical.
+///
 /// Memory: 2 MiB a thread and the compressed scales and minimums of one tensor, or all of the
-/// tensor where it is stored as it is.
+/// tensor where it is stored as it is: twice, while it is brought into another layout.
 package struct ContainerWriter: ~Copyable {
   private var output: OutputFile
   private var queue: FrameQueue
@@ -30,12 +33,19 @@ package struct ContainerWriter: ~Copyable {
   private var unfinished: [OpenTensor] = []
   private var current: OpenTensor?
   private var names: Set<String> = []
+  /// Low-rank additions to tensors that have been written, by their numbers: 0 is the first tensor.
+  package var adapters: [LowRankAdapter] = []
+
+  /// Tensors that have begun.
+  package var tensorCount: Int { names.count }
+  private let usesKernelLayouts: Bool
 
   /// A tensor on its way into the file.
   private struct OpenTensor {
     let name: String
     let shape: TensorShape
     let format: WeightFormat
+    let layout: WeightLayout
     let storage: PlaneStorage
     var planes: [OpenPlane]
   }
@@ -52,8 +62,10 @@ package struct ContainerWriter: ~Copyable {
 
   /// Creates the partial file; fails where the destination cannot be written.
   package init(
-    creating path: String, compression: FrameCompression, threads: Int
+    creating path: String, compression: FrameCompression, threads: Int,
+    usesKernelLayouts: Bool = false
   ) throws(PackError) {
+    self.usesKernelLayouts = usesKernelLayouts
     output = try Self.created(path)
     queue = FrameQueue(compression: compression, threads: threads)
   }
@@ -69,6 +81,9 @@ package struct ContainerWriter: ~Copyable {
     }
   }
 
+  /// Elements from which real numbers are stored as they are in a file that is to be mapped.
+  private static var mappedElementCount: Int { 1 << 15 }
+
   /// Begins a tensor; its bytes follow in `append`.
   ///
   /// Throws for what the format cannot hold: see the limits in the specification.
@@ -83,18 +98,28 @@ package struct ContainerWriter: ~Copyable {
     guard names.count < ContainerLayout.tensorCountLimit else { throw fault("too many tensors") }
     guard names.insert(name).inserted else { throw fault("a second tensor has this name") }
     var planes: [OpenPlane] = []
+    let layout = usesKernelLayouts ? format.kernelLayout ?? .canonical : .canonical
+    // Real numbers run as they are; vectors of them are not worth a page each.
+    let isMapped =
+      usesKernelLayouts
+      && (format == .f32 || format == .f16) && shape.elementCount >= Self.mappedElementCount
+    let storage = layout == .canonical && !isMapped ? storage : .stored
     for plane in format.planes {
       guard
         let byteCount = format.byteCount(
-          of: plane, rows: shape.rowCount, columns: shape.columnCount)
+          of: plane, rows: shape.rowCount, columns: shape.columnCount),
+        let layoutByteCount = layout.byteCount(
+          of: plane, format: format, rows: shape.rowCount, columns: shape.columnCount)
       else { throw fault("the tensor is too large") }
-      if storage == .stored, byteCount > Int(UInt32.max) - 2 * ContainerLayout.storedAlignment {
+      if storage == .stored,
+        max(byteCount, layoutByteCount) > Int(UInt32.max) - 2 * ContainerLayout.storedAlignment
+      {
         throw fault("\(plane) of \(byteCount) bytes are too large to be stored as they are")
       }
       planes.append(OpenPlane(plane: plane, expectedByteCount: byteCount))
     }
     current = OpenTensor(
-      name: name, shape: shape, format: format, storage: storage, planes: planes)
+      name: name, shape: shape, format: format, layout: layout, storage: storage, planes: planes)
   }
 
   /// Adds the next bytes of a plane of the tensor that has begun.
@@ -131,6 +156,7 @@ package struct ContainerWriter: ~Copyable {
   package mutating func endTensor() throws(PackError) {
     guard var tensor = current else { preconditionFailure("no tensor has begun") }
     current = nil
+    if tensor.layout == .rowTiles { tensor.planes = try Self.tiles(of: tensor) }
     for index in tensor.planes.indices {
       let plane = tensor.planes[index]
       precondition(
@@ -148,6 +174,27 @@ package struct ContainerWriter: ~Copyable {
     }
     unfinished.append(tensor)
     try flushIfFull()
+  }
+
+  /// The planes of a whole tensor in tiles of rows.
+  private static func tiles(of tensor: OpenTensor) throws(PackError) -> [OpenPlane] {
+    guard
+      let layout = RowTileLayout(
+        format: tensor.format, rows: tensor.shape.rowCount, columns: tensor.shape.columnCount)
+    else { preconditionFailure("the tensor's byte counts were computed when it began") }
+    func pending(_ plane: Plane) -> [UInt8] {
+      tensor.planes.first { $0.plane == plane }?.pending ?? []
+    }
+    do {
+      let tiles = try layout.interleaved(
+        codes: pending(.codes), scales: pending(.scales), minimums: pending(.minimums))
+      return [(Plane.codes, tiles.codes), (.scales, tiles.scales)].map { plane, bytes in
+        OpenPlane(
+          plane: plane, expectedByteCount: bytes.count, byteCount: bytes.count, pending: bytes)
+      }
+    } catch {
+      throw .input(InputError(place: "tensor \(tensor.name)", reason: error.description))
+    }
   }
 
   private mutating func flushIfFull() throws(PackError) {
@@ -194,7 +241,8 @@ package struct ContainerWriter: ~Copyable {
             : ContentDigest.of(chunkHashes: plane.pieces.map(\.contentHash))))
     }
     return TensorDirectory.TensorEntry(
-      name: tensor.name, shape: tensor.shape, format: tensor.format, planes: planes)
+      name: tensor.name, shape: tensor.shape, format: tensor.format, layout: tensor.layout,
+      planes: planes)
   }
 
   /// Writes index, seek table and prologue, and makes the file appear at its path.
@@ -217,7 +265,7 @@ package struct ContainerWriter: ~Copyable {
     tensors.appendLittleEndian(UInt64(names.count))
     let index = ContainerIndex.encodedFrame(
       header: header, provenance: provenance, tokenizer: tokenizer,
-      directory: tensors + directory, table: table)
+      directory: tensors + directory, adapters: adapters, table: table)
     let seekTable = table.seekTable(indexByteCount: index.count)
     let prologue = Prologue(
       fileByteCount: table.endOffset + index.count + seekTable.count,

@@ -104,6 +104,19 @@ extension ModelHeader {
     }
     if !(ropeBase.isFinite && ropeBase > 0) { return "ropeBase is \(ropeBase)" }
     if !(normEpsilon.isFinite && normEpsilon >= 0) { return "normEpsilon is \(normEpsilon)" }
+    if let keyValueLayerCount, keyValueLayerCount < 1 || keyValueLayerCount > layerCount {
+      return "keyValueLayerCount is \(keyValueLayerCount) of \(layerCount) layers"
+    }
+    let ownCount = keyValueLayerCount ?? layerCount
+    for (name, scales) in [("keys", cacheScales?.keys), ("values", cacheScales?.values)] {
+      guard let scales else { continue }
+      if scales.count != ownCount {
+        return "cacheScales.\(name) has \(scales.count) scales for \(ownCount) layers"
+      }
+      if let scale = scales.first(where: { !($0.isFinite && $0 > 0) }) {
+        return "cacheScales.\(name) has the scale \(scale)"
+      }
+    }
     return nil
   }
 }

@@ -9,7 +9,9 @@ public struct StoredTensor: Hashable, Sendable {
   public let shape: TensorShape
   /// How its elements are packed.
   public let format: WeightFormat
-  /// The planes that the format has, in file order.
+  /// How its planes are arranged.
+  public let layout: WeightLayout
+  /// The planes that format and layout have, in file order.
   public let planes: [StoredPlane]
 
   /// Bytes in memory: all planes together.
@@ -43,7 +45,7 @@ public struct StoredPlane: Hashable, Sendable {
   public let plane: Plane
   /// How its bytes lie in the file.
   public let storage: PlaneStorage
-  /// Bytes of the plane itself, as `WeightFormat.byteCount(of:rows:columns:)` tells.
+  /// Bytes of the plane itself, as `WeightLayout.byteCount(of:format:rows:columns:)` tells.
   public let byteCount: Int
   /// The offset of the plane's first frame in the file.
   public let fileOffset: Int

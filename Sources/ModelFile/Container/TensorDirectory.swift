@@ -8,7 +8,7 @@ import TensorCore
 /// | offset | bytes | field |
 /// | --- | --- | --- |
 /// | 0 | 2 | format number |
-/// | 2 | 2 | layout number: 0, canonical |
+/// | 2 | 2 | layout number |
 /// | 4 | 2 | name byte count |
 /// | 6 | 1 | rank |
 /// | 7 | 1 | plane count |
@@ -41,6 +41,7 @@ struct TensorDirectory {
     var name: String
     var shape: TensorShape
     var format: WeightFormat
+    var layout: WeightLayout
     var planes: [PlaneEntry]
   }
 
@@ -48,7 +49,7 @@ struct TensorDirectory {
   static func append(_ tensor: TensorEntry, to bytes: inout [UInt8]) {
     let start = bytes.count
     bytes.appendLittleEndian(tensor.format.rawValue)
-    bytes.appendLittleEndian(UInt16(0))
+    bytes.appendLittleEndian(tensor.layout.rawValue)
     bytes.appendLittleEndian(UInt16(tensor.name.utf8.count))
     bytes.append(UInt8(tensor.shape.dimensions.count))
     bytes.append(UInt8(tensor.planes.count))
@@ -117,7 +118,7 @@ struct TensorDirectoryParser {
     let start = reader.position
     let startOffset = reader.offset
     let formatNumber = try reader.integer(UInt16.self, for: "the format")
-    let layout = try reader.integer(UInt16.self, for: "the layout")
+    let layoutNumber = try reader.integer(UInt16.self, for: "the layout")
     let nameByteCount = Int(try reader.integer(UInt16.self, for: "the name's byte count"))
     let rank = Int(try reader.integer(UInt8.self, for: "the rank"))
     let planeCount = Int(try reader.integer(UInt8.self, for: "the plane count"))
@@ -144,26 +145,31 @@ struct TensorDirectoryParser {
     guard let format = WeightFormat(rawValue: formatNumber) else {
       throw reader.error("format \(formatNumber) is unknown", at: startOffset)
     }
-    guard layout == 0 else {
-      throw reader.error("layout \(layout) is unknown", at: startOffset + 2)
+    guard let layout = WeightLayout(rawValue: layoutNumber) else {
+      throw reader.error("layout \(layoutNumber) is unknown", at: startOffset + 2)
     }
-    guard planeCount == format.planes.count else {
+    let expected = layout.planes(of: format)
+    guard !expected.isEmpty else {
+      throw reader.error("layout \(layout.name) has no \(format.name)", at: startOffset + 2)
+    }
+    guard planeCount == expected.count else {
       throw reader.error(
-        "\(format.name) has \(format.planes.count) planes, not \(planeCount)", at: startOffset + 7)
+        "\(format.name) has \(expected.count) planes, not \(planeCount)", at: startOffset + 7)
     }
     let behind = reader
     reader = planesPosition
     reader.place = behind.place
     var planes: [StoredPlane] = []
-    for plane in format.planes {
-      planes.append(try self.plane(expecting: plane, format: format, shape: shape))
+    for plane in expected {
+      planes.append(try self.plane(expecting: plane, format: format, layout: layout, shape: shape))
     }
     reader = behind
-    return StoredTensor(name: name, shape: shape, format: format, planes: planes)
+    return StoredTensor(
+      name: name, shape: shape, format: format, layout: layout, planes: planes)
   }
 
   private mutating func plane(
-    expecting plane: Plane, format: WeightFormat, shape: TensorShape
+    expecting plane: Plane, format: WeightFormat, layout: WeightLayout, shape: TensorShape
   ) throws(InputError) -> StoredPlane {
     let start = reader.offset
     let number = try reader.integer(UInt8.self, for: "the plane number")
@@ -180,7 +186,8 @@ struct TensorDirectoryParser {
     guard let storage = PlaneStorage(rawValue: storageNumber) else {
       throw reader.error("storage \(storageNumber) is unknown", at: start + 1)
     }
-    let expected = format.byteCount(of: plane, rows: shape.rowCount, columns: shape.columnCount)
+    let expected = layout.byteCount(
+      of: plane, format: format, rows: shape.rowCount, columns: shape.columnCount)
     guard byteCount == expected else {
       throw reader.error(
         "\(plane) has \(byteCount) bytes, \(format.name) of \(shape) has "

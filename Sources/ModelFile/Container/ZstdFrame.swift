@@ -90,8 +90,6 @@ struct FrameCompressor: ~Copyable {
 struct FrameInflater: ~Copyable {
   // Created here, freed in deinit, used by one thread at a time.
   private let context: OpaquePointer
-  /// A frame as it lies in the file.
-  var compressed = AlignedStorage(byteCount: ContainerLayout.compressedLimit)
 
   init() {
     guard let made = unsafe ZSTD_createDCtx() else { fatalError("no memory for zstd") }
@@ -100,14 +98,21 @@ struct FrameInflater: ~Copyable {
 
   deinit { _ = unsafe ZSTD_freeDCtx(context) }
 
-  /// Inflates the first `frame.compressedByteCount` bytes of `compressed` into `destination`, which
-  /// has room for the frame's content. Returns why the frame is not what the table says, or nil.
-  func inflate(_ frame: FrameTable.Frame, into destination: UnsafeMutableRawPointer) -> String? {
-    let bytes = compressed.bytes.extracting(0..<frame.compressedByteCount)
-    guard ContentDigest.of(bytes) == frame.digest else {
-      return "the compressed bytes do not match their digest"
-    }
-    // All calls read inside `bytes`, which lives in this value, and write inside `destination`.
+  /// Whether the content's checksum is computed: not needed where the frame's own digest has been,
+  /// since that covers every bit that the content comes from.
+  func checkContent(_ isChecked: Bool) {
+    // The context is this value's own. 1002 is ZSTD_d_forceIgnoreChecksum, an experimental parameter
+    // since zstd 1.4.8; a library that does not know it goes on checking.
+    _ = unsafe ZSTD_DCtx_setParameter(
+      context, ZSTD_dParameter(rawValue: 1002), isChecked ? 0 : 1)
+  }
+
+  /// Inflates a frame, whose digest has been checked, into `destination`, which has room for the
+  /// frame's content. Returns why the frame is not what the table says, or nil.
+  func inflate(
+    _ frame: FrameTable.Frame, _ bytes: RawSpan, into destination: UnsafeMutableRawPointer
+  ) -> String? {
+    // All calls read inside `bytes` and write inside `destination`.
     return unsafe bytes.withUnsafeBytes { source in
       let count = source.count
       guard count > 9,

@@ -39,6 +39,23 @@ enum GGUFDequantizer {
     case .q5K: unsafe units(unitCount, type, source, target, q5K)
     case .q6K: unsafe units(unitCount, type, source, target, q6K)
     case .iq4XS: unsafe units(unitCount, type, source, target, iq4XS)
+    case .iq2XXS: unsafe units(unitCount, type, source, target, iq2XXS)
+    case .iq2XS: unsafe units(unitCount, type, source, target, iq2XS)
+    case .iq2S: unsafe units(unitCount, type, source, target, iq2S)
+    case .iq3XXS: unsafe units(unitCount, type, source, target, iq3XXS)
+    case .iq3S: unsafe units(unitCount, type, source, target, iq3S)
+    case .iq1S: unsafe units(unitCount, type, source, target, iq1S)
+    case .iq1M: unsafe units(unitCount, type, source, target, iq1M)
+    case .tq1_0: unsafe units(unitCount, type, source, target, tq1_0)
+    case .tq2_0: unsafe units(unitCount, type, source, target, tq2_0)
+    case .mxfp4: unsafe units(unitCount, type, source, target, mxfp4)
+    case .nvfp4: unsafe units(unitCount, type, source, target, nvfp4)
+    case .i8: unsafe numbers(unitCount, source, target, Int8.self) { Float($0) }
+    case .i16: unsafe numbers(unitCount, source, target, Int16.self) { Float($0) }
+    case .i32: unsafe numbers(unitCount, source, target, Int32.self) { Float($0) }
+    case .i64: unsafe numbers(unitCount, source, target, Int64.self) { Float($0) }
+    case .f64:
+      unsafe numbers(unitCount, source, target, UInt64.self) { Float(Double(bitPattern: $0)) }
     }
   }
 

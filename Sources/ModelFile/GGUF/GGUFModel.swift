@@ -25,7 +25,11 @@ package final class GGUFModel: ModelSource, Sendable {
     self.file = file
     do throws(InputError) {
       header = try GGUFHeaderReader(file).header()
-      try GGUFTensorCheck(file: file, header: header).check()
+      let entries = file.tensors.map {
+        ModelTensorCheck.Entry(
+          name: $0.name, shape: $0.shape, shownName: $0.name, offset: $0.entryOffset)
+      }
+      try ModelTensorCheck(entries, header: header).check()
       tokenizer = try TokenizerDescription(metadata: file.metadata)
       if let tokenizer, tokenizer.tokens.count != header.vocabularySize {
         throw file.metadata.error(

@@ -66,26 +66,15 @@ extension TokenizerDescription {
   ) throws(InputError) -> [Merge] {
     let key = "tokenizer.ggml.merges"
     guard let lines = try metadata.strings(key) else { return [] }
-    // Bytes are compared, not characters: canonically equivalent tokens are different tokens.
-    var ids: [[UInt8]: UInt32] = [:]
-    ids.reserveCapacity(tokens.count)
-    for (id, token) in tokens.enumerated() where ids[Array(token.utf8)] == nil {
-      ids[Array(token.utf8)] = UInt32(truncatingIfNeeded: id)
-    }
+    let index = TokenIndex(tokens)
     var merges: [Merge] = []
     merges.reserveCapacity(lines.count)
-    for (index, line) in lines.enumerated() {
-      let bytes = Array(line.utf8)
-      guard let space = bytes.dropFirst().firstIndex(of: 0x20), space + 1 < bytes.count else {
-        throw metadata.error(key, "merge \(index) is not two tokens with a space between them")
+    for (number, line) in lines.enumerated() {
+      do throws(TokenIndex.Fault) {
+        merges.append(try index.merge(line: line).get())
+      } catch {
+        throw metadata.error(key, error.reason(number))
       }
-      guard let left = ids[Array(bytes[..<space])] else {
-        throw metadata.error(key, "the left part of merge \(index) is not in the vocabulary")
-      }
-      guard let right = ids[Array(bytes[(space + 1)...])] else {
-        throw metadata.error(key, "the right part of merge \(index) is not in the vocabulary")
-      }
-      merges.append(Merge(left: left, right: right))
     }
     return merges
   }

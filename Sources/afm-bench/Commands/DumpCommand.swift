@@ -9,10 +9,12 @@ struct DumpCommand: ParsableCommand {
     commandName: "dump",
     abstract: "Writes a tensor's values: row-major little-endian float32.",
     discussion: """
+      A matrix with a low-rank adapter is written as it is stored, without the adapter's product.
+
       Example: afm-bench dump model.afmw blk.0.attn_q.weight q.f32
       """)
 
-  @Argument(help: "The model (.afmw or .gguf).")
+  @Argument(help: "The model (.afmw, .gguf or safetensors).")
   var file: String
 
   @Argument(help: "The tensor's name, as inspect lists it.")
@@ -46,7 +48,7 @@ struct DumpCommand: ParsableCommand {
 struct TensorReader {
   private enum Source {
     case loaded(LoadedTensor)
-    case gguf(GGUFModel, Int)
+    case floats(any ModelSource, Int)
   }
 
   let shape: TensorShape
@@ -55,18 +57,20 @@ struct TensorReader {
 
   init(_ path: String, tensor: String) throws {
     self.path = path
-    switch try ModelPath.open(path) {
-    case .container(let file):
+    let opened = try ModelPath.open(path)
+    if case .container(let file) = opened {
       let loaded = try file.loadTensor(named: tensor)
       source = .loaded(loaded)
       shape = loaded.shape
-    case .gguf(let model, _):
+    } else if let model = opened.source {
       guard let index = model.tensors.firstIndex(where: { $0.name == tensor }) else {
         throw InputError(
           file: path, place: "tensor \(tensor)", reason: "the file has no such tensor")
       }
-      source = .gguf(model, index)
+      source = .floats(model, index)
       shape = model.tensors[index].shape
+    } else {
+      preconditionFailure("a model is packed or a source")
     }
   }
 
@@ -77,7 +81,7 @@ struct TensorReader {
         rows, columnCount: shape.columnCount, format: tensor.format)
       tensor.format.dequantize(
         planes, rowCount: rows.count, columnCount: shape.columnCount, into: &output)
-    case .gguf(let model, let index):
+    case .floats(let model, let index):
       do { try model.readRows(rows, ofTensor: index, into: &output) } catch {
         throw error.inFile(path)
       }

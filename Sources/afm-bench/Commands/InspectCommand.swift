@@ -12,7 +12,7 @@ struct InspectCommand: ParsableCommand {
     abstract: "Shows a model file's header, tensors and totals without reading the tensors.",
     discussion: "Example: afm-bench inspect model.afmw")
 
-  @Argument(help: "The file (.afmw or .gguf).")
+  @Argument(help: "The file (.afmw, .gguf or safetensors), or a model's folder.")
   var file: String
 
   @Flag(help: "Prints one JSON object.")
@@ -43,6 +43,9 @@ struct Inspection: Encodable {
   var tokenizer: Tokenizer?
   var provenance: [String: String]
   var tensors: [Tensor]
+  /// Matrices with a low-rank adapter.
+  var adapters = 0
+  /// Elements of all tensors but the factors of adapters.
   var parameters: Int
   var tensor_bytes: Int
   var total_bpw: Double
@@ -81,9 +84,10 @@ struct Inspection: Encodable {
           bytes: $0.byteCount, stored_bytes: $0.storedByteCount,
           payload_bpw: $0.payloadBitsPerWeight, total_bpw: $0.totalBitsPerWeight)
       }
-    case .gguf(let source, let byteCount):
-      kind = "gguf"
-      bytes = byteCount
+    case .gguf, .safetensors:
+      guard let source = model.source else { preconditionFailure("a model is packed or a source") }
+      kind = if case .gguf = model { "gguf" } else { "safetensors" }
+      bytes = model.byteCount
       header = source.header
       provenance = source.provenance
       tensors = source.tensors.map {
@@ -98,7 +102,14 @@ struct Inspection: Encodable {
         model: $0.model, pre_tokenizer: $0.preTokenizer, tokens: $0.tokens.count,
         merges: $0.merges.count, has_chat_template: $0.chatTemplate != nil)
     }
-    parameters = tensors.reduce(0) { $0 + $1.shape.reduce(1, *) }
+    // An adapter's factors are bytes of the model, not parameters of their own.
+    var factors: Set<Int> = []
+    if case .container(let container) = model {
+      factors = Set(container.adapters.flatMap { [$0.a, $0.b] })
+    }
+    adapters = factors.count / 2
+    parameters = tensors.indices.filter { !factors.contains($0) }
+      .reduce(0) { $0 + tensors[$1].shape.reduce(1, *) }
     tensor_bytes = tensors.reduce(0) { $0 + $1.bytes }
     total_bpw = Double(tensor_bytes) * 8 / Double(max(parameters, 1))
   }

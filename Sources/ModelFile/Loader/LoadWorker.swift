@@ -1,0 +1,204 @@
+import Files
+import PackedFormats
+import TensorCore
+
+/// One thread of a loading: takes frames from the mapped file to where their bytes are used.
+struct LoadWorker: ~Copyable {
+  private let inflater: FrameInflater
+  /// A frame's content on its way to another layout.
+  private let buffer: AlignedStorage
+  private let source: LoadSource
+  var clock: StageClock
+
+  init(_ source: LoadSource, clock: StageClock) {
+    self.source = source
+    self.clock = clock
+    inflater = FrameInflater()
+    // The frame's digest covers every bit that the content comes from.
+    inflater.checkContent(source.checksContent)
+    buffer = AlignedStorage(byteCount: ContainerLayout.contentLimit)
+  }
+
+  /// Brings one job's bytes to their place.
+  mutating func run(_ job: LoadPlan.Job) throws(InputError) {
+    let work = source.plan.planes[job.tensor][job.plane]
+    try read(job)
+    switch work.stored.storage {
+    case .compressed:
+      try checkFrame(job)
+      try inflateFrame(job, work)
+    case .stored:
+      if job.index == 0 { try checkStoredFrameStart(job) }
+      let mapped = source.mapped
+      work.notes[hash: job.index] = clock.measure(.check, byteCount: job.byteCount) {
+        XXH64.hash(mapped.bytes(job.fileRange))
+      }
+      switch work.way {
+      case .mapped: return
+      case .copied:
+        clock.measure(.transcode, byteCount: job.byteCount) {
+          // The plane's memory has room for the plane, and no other job writes this part.
+          unsafe (work.destination.address + job.offset).copyMemory(
+            from: mapped.mapping.address(of: job.fileRange), byteCount: job.byteCount)
+        }
+      case .interleaved(let layout):
+        let bytes = unsafe UnsafeRawBufferPointer(
+          start: mapped.mapping.address(of: job.fileRange), count: job.byteCount)
+        try unsafe interleave(bytes, job, work, layout)
+      }
+    }
+    source.mapped.mapping.release(job.fileRange)
+  }
+
+  /// Has the frame's bytes brought into the mapping, and the disk asked for the ones behind.
+  mutating func read(_ job: LoadPlan.Job) throws(InputError) {
+    let source = source
+    if let ahead = source.readAhead {
+      source.file.willRead(at: job.fileRange.upperBound, byteCount: ahead)
+    }
+    do {
+      try clock.measure(.read, byteCount: job.fileRange.count) { () throws(FileError) in
+        try source.mapped.mapping.populate(job.fileRange, of: source.file)
+      }
+    } catch {
+      throw source.fault(error.summary, job)
+    }
+  }
+
+  private mutating func checkFrame(_ job: LoadPlan.Job) throws(InputError) {
+    let mapped = source.mapped
+    let digest = clock.measure(.check, byteCount: job.fileRange.count) {
+      ContentDigest.of(mapped.bytes(job.fileRange))
+    }
+    guard digest == source.table.frames[job.frame].digest else {
+      throw source.fault("the compressed bytes do not match their digest", job)
+    }
+  }
+
+  /// The frame around a stored plane: its header, and zeros up to the plane.
+  private func checkStoredFrameStart(_ job: LoadPlan.Job) throws(InputError) {
+    let frame = source.table.frames[job.frame]
+    let planeOffset = job.fileRange.lowerBound - frame.offset
+    let bytes = source.mapped.bytes(frame.offset..<job.fileRange.lowerBound)
+    guard AFMWFile.isStoredFrameStart(bytes, frame: frame, planeOffset: planeOffset) else {
+      throw source.fault("not a skippable frame with zero padding before its plane", job)
+    }
+  }
+
+  private mutating func inflateFrame(
+    _ job: LoadPlan.Job, _ work: LoadPlan.PlaneWork
+  ) throws(InputError) {
+    let mapped = source.mapped
+    let destination: UnsafeMutableRawPointer
+    switch work.way {
+    // The plane's memory has room for the plane, and no other job writes this part.
+    case .copied, .mapped: unsafe destination = work.destination.address + job.offset
+    case .interleaved: unsafe destination = buffer.baseAddress
+    }
+    let frame = source.table.frames[job.frame]
+    // Either place has room for the frame's content: the directory was held against the table.
+    let fault = clock.measure(.inflate, byteCount: job.byteCount) {
+      unsafe inflater.inflate(frame, mapped.bytes(job.fileRange), into: destination)
+    }
+    if let fault { throw source.fault(fault, job) }
+    if case .interleaved(let layout) = work.way {
+      try unsafe interleave(
+        UnsafeRawBufferPointer(start: destination, count: job.byteCount), job, work, layout)
+    }
+  }
+
+  private mutating func interleave(
+    _ bytes: UnsafeRawBufferPointer, _ job: LoadPlan.Job, _ work: LoadPlan.PlaneWork,
+    _ layout: RowTileLayout
+  ) throws(InputError) {
+    let row = clock.measure(.transcode, byteCount: bytes.count) { () -> Int? in
+      // The memory is that of the layout, and the bytes are the plane's from `offset` on.
+      guard work.stored.plane == .codes else {
+        unsafe layout.interleaveScales(
+          bytes, of: work.stored.plane, at: job.offset, into: work.destination.address)
+        return nil
+      }
+      unsafe work.notes.keepEdges(of: bytes, index: job.index)
+      return unsafe layout.interleaveCodes(bytes, at: job.offset, into: work.destination.address)
+    }
+    if let row { throw source.fault(row: row, tensor: job.tensor) }
+  }
+}
+
+/// Single stages, to be measured.
+extension LoadWorker {
+  /// Hashes the job's bytes.
+  mutating func checkAlone(_ job: LoadPlan.Job) {
+    let mapped = source.mapped
+    let hash = clock.measure(.check, byteCount: job.fileRange.count) {
+      ContentDigest.of(mapped.bytes(job.fileRange))
+    }
+    // Kept where it is never looked at, so that it has to be computed.
+    source.plan.planes[job.tensor][job.plane].notes[hash: job.index] = hash
+  }
+
+  /// Inflates the job's frame into the buffer.
+  mutating func inflateAlone(_ job: LoadPlan.Job) throws(InputError) {
+    let frame = source.table.frames[job.frame]
+    guard frame.kind == .data else { return }
+    let mapped = source.mapped
+    // The buffer has room for any frame's content.
+    let fault = clock.measure(.inflate, byteCount: job.byteCount) {
+      unsafe inflater.inflate(frame, mapped.bytes(job.fileRange), into: buffer.baseAddress)
+    }
+    if let fault { throw source.fault(fault, job) }
+  }
+
+  /// Brings the buffer, whatever it holds, to the job's place.
+  mutating func transcodeAlone(_ job: LoadPlan.Job) throws(InputError) {
+    let work = source.plan.planes[job.tensor][job.plane]
+    guard case .interleaved(let layout) = work.way else { return }
+    clock.measure(.transcode, byteCount: job.byteCount) {
+      // The buffer has room for any job's content; the memory is that of the layout.
+      let bytes = unsafe UnsafeRawBufferPointer(start: buffer.baseAddress, count: job.byteCount)
+      if work.stored.plane == .codes {
+        _ = unsafe layout.interleaveCodes(bytes, at: job.offset, into: work.destination.address)
+      } else {
+        unsafe layout.interleaveScales(
+          bytes, of: work.stored.plane, at: job.offset, into: work.destination.address)
+      }
+    }
+  }
+}
+
+/// What all threads of a loading share.
+struct LoadSource: Sendable {
+  let container: AFMWFile
+  let mapped: MappedFile
+  let plan: LoadPlan
+  /// Whether zstd computes the checksum of what it inflates, beside the frame's digest.
+  let checksContent: Bool
+  /// How many bytes the disk is asked for ahead; nil where the page cache has them.
+  let readAhead: Int?
+
+  var table: FrameTable { container.table }
+  var file: InputFile {
+    _read { yield container.file }
+  }
+
+  func fault(_ reason: String, _ job: LoadPlan.Job) -> InputError {
+    reason.at(frame: job.frame, of: table, tensor: plan.tensors[job.tensor].name)
+  }
+
+  /// Nonzero bits behind the last code of a row.
+  func fault(row: Int, tensor: Int) -> InputError {
+    let tensor = plan.tensors[tensor]
+    let error = PackedFormatError(
+      .nonzeroPadding, plane: .codes, row: row, column: tensor.shape.columnCount)
+    return tensor.fault(error)
+  }
+}
+
+extension LoadedTensor {
+  /// A fault in the values, at the plane that it is in.
+  func fault(_ error: PackedFormatError) -> InputError {
+    let plane = error.plane.flatMap { description.stored($0) } ?? description.planes.first
+    return InputError(
+      place: "tensor \(name)", offset: plane?.fileOffset, reason: error.description)
+  }
+}

@@ -1,0 +1,131 @@
+import ArgumentParser
+import Files
+import Foundation
+import ModelFile
+import PackedFormats
+import TensorCore
+
+struct MakeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "make",
+    abstract: "Makes a preset's model with weights from a seed.",
+    discussion: """
+      The shape is the preset's, the weights are random: what runs is as large and as fast as the
+      real model, and says nothing. The same seed gives the same weights on every machine, and with
+      the same release of zstd the same file. Presets: \(presetNames).
+
+      Example: afm-bench make afm-ondevice-2025 afm.afmw
+      """)
+
+  private static let presetNames = ModelPreset.allCases.map(\.name).joined(separator: ", ")
+
+  @Argument(help: "The preset.")
+  var preset: String
+
+  @Argument(help: "The file to write.")
+  var output: String
+
+  @Option(help: "The seed of the weights.")
+  var seed: UInt64 = 1
+
+  @Option(help: "The linear layers' format.")
+  var weights: WeightFormat = .u2c
+
+  @Option(help: "The embedding's format.")
+  var embedding: WeightFormat = .u4g32
+
+  @Option(help: "The zstd level.")
+  var level = 3
+
+  @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
+  var threads: Int?
+
+  @Flag(help: "Prints one JSON object.")
+  var json = false
+
+  func validate() throws {
+    guard ModelPreset(name: preset) != nil else {
+      throw ValidationError("The preset '\(preset)' is unknown: known are \(Self.presetNames).")
+    }
+    guard FrameCompression.levels.contains(level) else {
+      throw ValidationError("--level must be in \(FrameCompression.levels).")
+    }
+    if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }
+  }
+
+  func run() throws {
+    guard let preset = ModelPreset(name: preset) else { return }
+    let packer = ModelPacker(
+      weights: weights, embedding: embedding, compression: .zstd(level: level),
+      threads: threads ?? ProcessInfo.processInfo.activeProcessorCount)
+    let started = ContinuousClock.now
+    let report: PackReport
+    do throws(PackError) {
+      report = try packer.pack(PresetSource(preset, seed: seed), to: output) { progress in
+        Console.progress(Self.line(progress, elapsed: ContinuousClock.now - started))
+      }
+    } catch {
+      switch error {
+      case .input(let fault): throw fault
+      case .output(let fault): throw fault
+      }
+    }
+    Console.progress("")
+    try show(
+      MakeSummary(report, file: output, preset: preset, seed: seed),
+      elapsed: ContinuousClock.now - started)
+  }
+
+  /// `37 %  12 s left  blk.7.ffn_up.weight`.
+  private static func line(_ progress: ModelPacker.Progress, elapsed: Duration) -> String {
+    let share = Double(progress.doneElementCount) / Double(max(progress.totalElementCount, 1))
+    let left = share > 0 ? Int((elapsed / .seconds(1)) * (1 - share) / share) : 0
+    return "\(Int(share * 100)) %  \(left) s left  \(progress.tensor)"
+  }
+
+  private func show(_ summary: MakeSummary, elapsed: Duration) throws {
+    if json {
+      try Console.report(Console.json(summary))
+      return
+    }
+    let size = String(format: "%.1f MB", Double(summary.bytes) / 1e6)
+    let seconds = String(format: "%.1f", elapsed / .seconds(1))
+    try Console.report(
+      """
+      \(output): \(preset), seed \(seed), \(size) in \(seconds) s
+      \(summary.parameters) parameters, \(summary.adapter_parameters) in an adapter of rank \
+      \(summary.adapter_rank)
+      \(String(format: "%.2f", summary.total_bpw)) bits per weight, \
+      \(String(format: "%.2f", summary.file_bpw)) in the file
+      """)
+  }
+}
+
+/// What `make --json` prints.
+private struct MakeSummary: Encodable {
+  var file: String
+  var preset: String
+  var seed: UInt64
+  var parameters: Int
+  var adapter_rank: Int
+  var adapter_parameters: Int
+  var bytes: Int
+  /// Of all planes in memory.
+  var weight_bytes: Int
+  var total_bpw: Double
+  var file_bpw: Double
+
+  init(_ report: PackReport, file: String, preset: ModelPreset, seed: UInt64) {
+    let tensors = OnDeviceTensors(preset.header)
+    self.file = file
+    self.preset = preset.name
+    self.seed = seed
+    parameters = tensors.parameterCount
+    adapter_rank = 32
+    adapter_parameters = tensors.adapterParameterCount(rank: adapter_rank)
+    bytes = report.fileByteCount
+    weight_bytes = report.byteCount
+    total_bpw = report.totalBitsPerWeight
+    file_bpw = report.fileBitsPerWeight
+  }
+}

@@ -1,0 +1,39 @@
+#define _GNU_SOURCE
+#include "CFuzz.h"
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+// The interface of the sanitizers' allocator (sanitizer/allocator_interface.h).
+size_t __sanitizer_get_allocated_size(const volatile void *address);
+int __sanitizer_install_malloc_and_free_hooks(
+    void (*malloc_hook)(const volatile void *, size_t), void (*free_hook)(const volatile void *));
+
+static atomic_llong held, peak;
+
+static void allocated(const volatile void *address, size_t count) {
+  long long now = atomic_fetch_add(&held, (long long)count) + (long long)count;
+  long long before = atomic_load(&peak);
+  while (now > before && !atomic_compare_exchange_weak(&peak, &before, now)) {
+  }
+}
+
+static void freed(const volatile void *address) {
+  if (address == NULL) return;
+  atomic_fetch_sub(&held, (long long)__sanitizer_get_allocated_size(address));
+}
+
+void allocations_start(void) {
+  static int installed;
+  if (!installed) {
+    installed = 1;
+    __sanitizer_install_malloc_and_free_hooks(allocated, freed);
+  }
+  // What was allocated before and is freed from here on counts as negative.
+  atomic_store(&held, 0);
+  atomic_store(&peak, 0);
+}
+
+size_t allocations_peak(void) { return (size_t)atomic_load(&peak); }
+
+int memory_file(void) { return memfd_create("fuzz", 0); }
