@@ -19,7 +19,11 @@ extension ASTCEncoder {
     var squares = 0.0
     for index in x.indices {
       let unit = unsafe Double(x[index]) * factor
-      guard abs(unit) <= 16384 else { throw PackedFormatError(.outOfRange, column: index) }
+      // A block's values may go beyond its weights, but stay finite.
+      let reach = abs(unit) * Double(scale) * 2
+      guard abs(unit) <= 16384, reach <= Double(Float.greatestFiniteMagnitude) else {
+        throw PackedFormatError(.outOfRange, column: index)
+      }
       squares += unit * unit
     }
     let deviation = (squares / Double(max(x.count, 1))).squareRoot()

@@ -29,7 +29,8 @@ extension ASTCWeightRow {
     var greatest: Float = 0
     for index in x.indices { greatest = unsafe max(greatest, x[index].magnitude) }
     guard greatest > 0 else { return 0 }
-    return Float(sign: .plus, exponent: max(Int(greatest.exponent), -128) + 2, significand: 1)
+    return Float(
+      sign: .plus, exponent: min(max(Int(greatest.exponent), -128) + 2, 127), significand: 1)
   }
 }
 
