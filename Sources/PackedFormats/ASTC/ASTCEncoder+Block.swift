@@ -39,6 +39,7 @@ extension ASTCEncoder {
     let mode = choice.mode
     let first = Int(choice.numbers[2 * partition])
     let second = Int(choice.numbers[2 * partition + 1])
+    if mode == .oneHDR { return choice.palette }
     guard mode.partitionCount > 1 else { return palette(low: first, high: second, mode: mode) }
     let ends = ASTCEndpointCodebook.endpoints(
       ASTCTables.endpoint(first, range: mode.endpointRange),

@@ -173,9 +173,19 @@ extension ASTCEncoder {
     for code in 0..<mode.codeRange.levelCount {
       let weight = Int(weights[code])
       let result = (low * 257 * (64 - weight) + high * 257 * weight + 32) >> 6
-      levels[code] = Float(result) * (1 / 257)
+      levels[code] = Float(isHDR ? Self.toward(zero: result) : result) * (1 / 257)
     }
     return levels
+  }
+}
+
+extension ASTCEncoder {
+  /// A 16-bit result over 65536 in the 11 significant bits of binary16; 65535 becomes 1.
+  @inline(__always)
+  static func toward(zero result: Int) -> Int {
+    if result == 65535 { return 65536 }
+    let surplus = max(0, 53 - result.leadingZeroBitCount)
+    return (result >> surplus) << surplus
   }
 }
 

@@ -10,6 +10,9 @@ package struct ASTCEncoder: ~Copyable {
   let plan: Plan
   let scratch: Scratch
 
+  /// Whether results are rounded to binary16, as the HDR profile does.
+  var isHDR = false
+
   /// The best block so far.
   var best = Choice()
 
@@ -31,6 +34,9 @@ package struct ASTCEncoder: ~Copyable {
     var seed: UInt16 = 0
     /// The stored numbers, two a partition.
     var numbers = SIMD8<UInt8>(repeating: 0)
+    /// The minimum's bits and the six levels, for `oneHDR` alone.
+    var minimum: UInt16 = 0
+    var palette = SIMD8<Float>(repeating: .infinity)
     /// The squared error, weighted by importance, in levels.
     var error = Float.infinity
   }
@@ -162,12 +168,12 @@ extension ASTCEncoder {
   /// - Parameter spread: half the range of levels over the standard deviation of the row: how many
   ///   deviations the levels 0 to 255 reach on either side. It decides which modes are worth
   ///   trying; any positive number gives a legal block.
-  mutating func search(spread: Float) {
+  mutating func search(spread: Float, partitions: Bool = true) {
     best = Choice()
     prepare()
     fitLine()
     // Nothing left that partitions could gain: a block of equal levels.
-    guard best.error > 0.001 else { return }
+    guard partitions, best.error > 0.001 else { return }
     if plan.patternCounts.two > 0 {
       if spread < 5.5 || plan.searchesBothTwos { searchPartitions(.two) }
       if spread > 4.4 || plan.searchesAllModes { searchPartitions(.twoOffset) }

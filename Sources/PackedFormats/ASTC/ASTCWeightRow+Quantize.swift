@@ -12,7 +12,25 @@ extension ASTCWeightRow {
     minimums: UnsafeMutableRawBufferPointer
   ) throws(PackedFormatError) -> (scale: Float, outcome: QuantizationOutcome) {
     var encoder = ASTCEncoder(effort: options.effort, partitionLimit: options.partitionLimit)
-    return unsafe encoder.quantizeLDR(x, options: options, blocks: blocks)
+    guard profile == .hdr else {
+      return unsafe encoder.quantizeLDR(x, options: options, blocks: blocks)
+    }
+    let scale = unsafe tensorScale ?? ASTCWeightRow.tensorScale(x)
+    try unsafe encoder.quantizeHDR(
+      x, scale: scale, options: options, blocks: blocks, minimums: minimums)
+    return (scale, QuantizationOutcome())
+  }
+}
+
+extension ASTCWeightRow {
+  /// The power of two for which the largest magnitude over it lies in 0.25 ..< 0.5, where all modes
+  /// are of use; 0 for zeros.
+  private static func tensorScale(_ x: UnsafeBufferPointer<Float>) -> Float {
+    var greatest: Float = 0
+    for index in x.indices { greatest = unsafe max(greatest, x[index].magnitude) }
+    guard greatest > 0 else { return 0 }
+    return Float(
+      sign: .plus, exponent: min(max(Int(greatest.exponent), -128) + 2, 127), significand: 1)
   }
 }
 
@@ -33,15 +51,28 @@ extension ASTCEncoder {
         let column = start + min(texel, count - 1)
         let level = unsafe Float(Double(x[column]) * factor + 127.5)
         unsafe scratch.levels[texel] = level < 0 ? 0 : level > 255 ? 255 : level
-        unsafe scratch.importance[texel] =
-          texel < count ? options.importance.map { $0[column] } ?? 1 : 0
       }
+      setImportance(options.importance, columns: start..<start + count)
       search(spread: range.spread)
       _ = assign(best)
       unsafe self.block(best).store(to: blocks, at: block * ASTCBlock.byteCount)
       start += 36
     }
     return (scale, QuantizationOutcome(clippedCount: range.clippedCount))
+  }
+}
+
+extension ASTCEncoder {
+  /// The importances of a block's columns, the largest of them 1; padding has none.
+  func setImportance(_ importance: [Float]?, columns: Range<Int>) {
+    // 36 importances, of which a block has up to 36.
+    for texel in 0..<36 { unsafe scratch.importance[texel] = texel < columns.count ? 1 : 0 }
+    guard let importance else { return }
+    let greatest = importance[columns].max() ?? 0
+    guard greatest > 0 else { return }
+    for (texel, value) in importance[columns].enumerated() {
+      unsafe scratch.importance[texel] = value / greatest
+    }
   }
 }
 
