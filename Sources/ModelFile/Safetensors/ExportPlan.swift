@@ -32,6 +32,11 @@ struct ExportPlan {
   private(set) var metadata: [String: String] = [:]
 
   init(_ file: AFMWFile, _ export: SafetensorsExport) throws(InputError) {
+    // Their matrices alone would be a model with wrong weights.
+    guard file.adapters.isEmpty else {
+      throw InputError(
+        place: "adapters", reason: "a model with low-rank adapters cannot be exported")
+    }
     for (place, tensor) in file.tensors.enumerated() {
       var name = tensor.name
       var rowOrder: [Int]?
