@@ -33,11 +33,6 @@ package struct ContainerWriter: ~Copyable {
   private var unfinished: [OpenTensor] = []
   private var current: OpenTensor?
   private var names: Set<String> = []
-  /// Low-rank additions to tensors that have been written, by their numbers: 0 is the first tensor.
-  package var adapters: [LowRankAdapter] = []
-
-  /// Tensors that have begun.
-  package var tensorCount: Int { names.count }
   private let usesKernelLayouts: Bool
 
   /// A tensor on its way into the file.
@@ -45,7 +40,7 @@ package struct ContainerWriter: ~Copyable {
     let name: String
     let shape: TensorShape
     let format: WeightFormat
-    let layout: WeightLayout
+    var layout: WeightLayout
     let storage: PlaneStorage
     var planes: [OpenPlane]
   }
@@ -157,6 +152,14 @@ package struct ContainerWriter: ~Copyable {
     guard var tensor = current else { preconditionFailure("no tensor has begun") }
     current = nil
     if tensor.layout == .rowTiles { tensor.planes = try Self.tiles(of: tensor) }
+    if tensor.layout == .astcTiles {
+      if let tiles = Self.astcTiles(of: tensor) {
+        tensor.planes = tiles
+      } else {
+        // A block has no place in the layout: the tensor stays as it is.
+        tensor.layout = .canonical
+      }
+    }
     for index in tensor.planes.indices {
       let plane = tensor.planes[index]
       precondition(
@@ -194,6 +197,25 @@ package struct ContainerWriter: ~Copyable {
       }
     } catch {
       throw .input(InputError(place: "tensor \(tensor.name)", reason: error.description))
+    }
+  }
+
+  /// The planes of a whole tensor in ASTC tiles, or nil where one of its blocks has no place there.
+  private static func astcTiles(of tensor: OpenTensor) -> [OpenPlane]? {
+    guard
+      let layout = ASTCTileLayout(
+        format: tensor.format, rows: tensor.shape.rowCount, columns: tensor.shape.columnCount)
+    else { preconditionFailure("the tensor's byte counts were computed when it began") }
+    func pending(_ plane: Plane) -> [UInt8] {
+      tensor.planes.first { $0.plane == plane }?.pending ?? []
+    }
+    guard
+      let tiles = try? layout.tiles(
+        codes: pending(.codes), scales: pending(.scales), minimums: pending(.minimums))
+    else { return nil }
+    return [(Plane.codes, tiles.codes), (.scales, tiles.scales)].map { plane, bytes in
+      OpenPlane(
+        plane: plane, expectedByteCount: bytes.count, byteCount: bytes.count, pending: bytes)
     }
   }
 
@@ -265,7 +287,7 @@ package struct ContainerWriter: ~Copyable {
     tensors.appendLittleEndian(UInt64(names.count))
     let index = ContainerIndex.encodedFrame(
       header: header, provenance: provenance, tokenizer: tokenizer,
-      directory: tensors + directory, adapters: adapters, table: table)
+      directory: tensors + directory, table: table)
     let seekTable = table.seekTable(indexByteCount: index.count)
     let prologue = Prologue(
       fileByteCount: table.endOffset + index.count + seekTable.count,

@@ -50,5 +50,7 @@ public enum WeightLayout: UInt16, CaseIterable, Hashable, Sendable {
 
 extension WeightFormat {
   /// The layout that kernels read this format in; nil where it runs, if at all, as it is stored.
-  public var kernelLayout: WeightLayout? { RowTileLayout.holds(self) ? .rowTiles : nil }
+  public var kernelLayout: WeightLayout? {
+    isASTC ? .astcTiles : RowTileLayout.holds(self) ? .rowTiles : nil
+  }
 }

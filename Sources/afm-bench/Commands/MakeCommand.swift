@@ -37,6 +37,9 @@ struct MakeCommand: ParsableCommand {
   @Option(help: "The zstd level.")
   var level = 3
 
+  @Option(help: "How planes lie in the file: canonical, or kernel, to be mapped at load.")
+  var layout: FileLayout = .canonical
+
   @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
   var threads: Int?
 
@@ -55,9 +58,10 @@ struct MakeCommand: ParsableCommand {
 
   func run() throws {
     guard let preset = ModelPreset(name: preset) else { return }
-    let packer = ModelPacker(
+    var packer = ModelPacker(
       weights: weights, embedding: embedding, compression: .zstd(level: level),
       threads: threads ?? ProcessInfo.processInfo.activeProcessorCount)
+    packer.usesKernelLayouts = layout == .kernel
     let started = ContinuousClock.now
     let report: PackReport
     do throws(PackError) {
