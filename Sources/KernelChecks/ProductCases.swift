@@ -55,8 +55,8 @@ package struct ProductData: Sendable {
     }
     var codes = (0..<bytes(.codes)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     if test.fill != .random {
-      let low: UInt8 = format == .s8c ? 0x80 : 0
-      let high: UInt8 = format == .s8c ? 0x7F : 0xFF
+      let low: UInt8 = format.codeBitCount == 8 ? 0x80 : 0
+      let high: UInt8 = format.codeBitCount == 8 ? 0x7F : 0xFF
       codes = codes.map { _ in test.fill == .lowest ? low : high }
     }
     func scaleBytes(_ count: Int) -> [UInt8] {

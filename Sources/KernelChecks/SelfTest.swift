@@ -60,7 +60,7 @@ package struct SelfTest {
   // MARK: Products
 
   mutating func checkProducts() {
-    for format in [WeightFormat.u2c, .u2g64, .u4g32, .s8c] {
+    for format in [WeightFormat.u2c, .u2g64, .u4g32, .u4c, .s8g32, .s8c] {
       let entries = KernelRegistry.packedProducts.filter {
         $0.weights == format && isRunnable($0)
       }

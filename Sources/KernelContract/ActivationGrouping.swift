@@ -19,9 +19,9 @@ public enum ActivationGrouping: String, CaseIterable, Hashable, Sendable {
   /// columns.
   public static func required(by format: WeightFormat) -> ActivationGrouping {
     switch format {
-    case .u2c: .perToken
-    case .s8c, .u4g32, .u2g64: .perChunk
-    case .f32, .f16, .s8g32, .u4c, .u2t, .astc6x6LDR, .astc6x6HDR:
+    case .u2c, .u2t: .perToken
+    case .s8c, .s8g32, .u4g32, .u4c, .u2g64: .perChunk
+    case .f32, .f16, .astc6x6LDR, .astc6x6HDR:
       preconditionFailure("\(format.name) is multiplied with f32 activations")
     }
   }

@@ -5,7 +5,7 @@ import CKernels
 /// **Formula.** Codes c, int8 activations x, weight scales s and minimums m; all in f32, every
 /// operation rounded to nearest even. With activations of one scale a[t] a token (`s8t`):
 ///
-/// - u2c: y[t][r] = (f32(2·Σ c·x − 3·Σ x) · s[r]) · (0.5 · a[t])
+/// - u2c: y[t][r] = (f32(2·Σ c·x − 3·Σ x) · s[r]) · (0.5 · a[t]); for u2t every s[r] is its one scale
 ///
 /// With a scale a[t][k] a token and chunk of 64 columns (`s8g64`), z beginning at +0 and chunks k
 /// ascending:
@@ -14,8 +14,11 @@ import CKernels
 /// - u2g64: z ← z + a[t][k] · (s[r,k] · (f32(Σ c·x) − 1.5·Σ x)); y[t][r] = z
 /// - u4g32: for each group g of 32 columns of the chunk, ascending,
 ///   z ← z + a[t][k] · (s[r,g] · f32(Σ c·x) + m[r,g] · f32(Σ x)); y[t][r] = z
+/// - u4c: likewise for each 32 columns, z ← z + a[t][k] · (f32(Σ c·x) − 7.5·Σ x); y[t][r] = z · s[r]
+/// - s8g32: likewise, z ← z + a[t][k] · (s[r,g] · f32(Σ c·x)); y[t][r] = z
 ///
-/// c is the signed code in s8c. Nothing is fused; f32(Σ c·x) and the difference in u2g64 are exact.
+/// c is the signed code in s8c and s8g32. Nothing is fused; f32(Σ c·x) and the differences in u2g64
+/// and u4c are exact.
 /// Which grouping belongs to which format, and why, stands at `ActivationGrouping.required`.
 ///
 /// **Exactness.** Integer sums are exact (at most 131,072 columns), and with the order above so is

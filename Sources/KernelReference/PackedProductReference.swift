@@ -6,9 +6,9 @@ package struct PackedProductReference: Sendable {
   package let format: WeightFormat
   package let rows: Int
   package let columns: Int
-  /// Row-major codes; signed for s8c.
+  /// Row-major codes; signed for s8c and s8g32.
   package let codes: [Int32]
-  /// Row-major over rows × groups.
+  /// Row-major over rows × groups; one in all where per-tensor.
   package let scales: [Float]
   package let minimums: [Float]
 
@@ -54,12 +54,13 @@ package struct PackedProductReference: Sendable {
   /// The result of one row and token, whose activations are grouped as the format requires.
   package func multiply(row: Int, _ token: QuantizedToken) -> Float {
     precondition(token.grouping == .required(by: format), "activations of another grouping")
-    if format == .u2c {
+    if format == .u2c || format == .u2t {
       let integer = 2 * sum(row, 0..<columns, token) - 3 * token.sum
-      return Float(integer) * scales[row] * (0.5 * token.scales[0])
+      return Float(integer) * scale(row: row, group: 0) * (0.5 * token.scales[0])
     }
-    // Columns that are summed before a scale enters: the weights' group, or the chunk.
-    let length = format.groupSize ?? ActivationGrouping.chunkColumns
+    // Columns that are summed before a scale enters: the weights' group, for u4c that of u4g32, or
+    // the chunk.
+    let length = format == .u4c ? 32 : format.groupSize ?? ActivationGrouping.chunkColumns
     let groupCount = format.groupCount(columns: columns)
     var total: Float = 0
     for (group, begin) in stride(from: 0, to: columns, by: length).enumerated() {
@@ -69,25 +70,37 @@ package struct PackedProductReference: Sendable {
       let part: Float
       switch format {
       case .s8c: part = products
-      case .u2g64: part = scales[row * groupCount + group] * (products - 1.5 * activations)
+      case .u4c: part = products - 7.5 * activations
+      case .s8g32: part = scale(row: row, group: group) * products
+      case .u2g64: part = scale(row: row, group: group) * (products - 1.5 * activations)
       case .u4g32:
         part =
-          scales[row * groupCount + group] * products
+          scale(row: row, group: group) * products
           + minimums[row * groupCount + group] * activations
       default: preconditionFailure("\(format.name) has no kernels that read chunks")
       }
       total += token.scales[begin / ActivationGrouping.chunkColumns] * part
     }
-    return format == .s8c ? total * scales[row] : total
+    return format.groupSize == nil ? total * scale(row: row, group: 0) : total
+  }
+
+  /// The scale of a group; of the row or the tensor where groups have none.
+  private func scale(row: Int, group: Int) -> Float {
+    switch format.axis(of: .scales) {
+    case .tensor: scales[0]
+    case .group: scales[row * format.groupCount(columns: columns) + group]
+    default: scales[row]
+    }
   }
 
   /// The value of one element.
   package func value(row: Int, column: Int) -> Float {
     let code = Float(codes[row * columns + column])
     let group = format.groupSize.map { column / $0 } ?? 0
-    let scale = scales[row * format.groupCount(columns: columns) + group]
+    let scale = scale(row: row, group: group)
     switch format {
-    case .u2c, .u2g64: return (code - 1.5) * scale
+    case .u2c, .u2g64, .u2t: return (code - 1.5) * scale
+    case .u4c: return (code - 7.5) * scale
     case .u4g32: return minimums[row * format.groupCount(columns: columns) + group] + code * scale
     default: return code * scale
     }

@@ -78,6 +78,41 @@ import KernelContract
     unsafe ck_run_gemm_s8c_avx2(arguments)
   }
 
+  @c(ck_body_gemm_u4c_avx512vnni) @inline(__always)
+  func gemmU4CAVX512Body(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe gemmPerChunk(NibbleCodes<AVX512>.self, BalancedScales<AVX512>.self, arguments)
+  }
+
+  @inline(never) func gemmU4CAVX512(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe ck_run_gemm_u4c_avx512vnni(arguments)
+  }
+
+  @c(ck_body_gemm_u4c_avx2) @inline(__always)
+  func gemmU4CAVX2Body(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe gemmPerChunk(NibbleCodes<AVX2>.self, BalancedScales<AVX2>.self, arguments)
+  }
+
+  @inline(never) func gemmU4CAVX2(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe ck_run_gemm_u4c_avx2(arguments)
+  }
+
+  @c(ck_body_gemm_s8g32_avx512vnni) @inline(__always)
+  func gemmS8G32AVX512Body(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe gemmPerChunk(GroupedByteCodes<AVX512>.self, GroupScales<AVX512>.self, arguments)
+  }
+
+  @inline(never) func gemmS8G32AVX512(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe ck_run_gemm_s8g32_avx512vnni(arguments)
+  }
+
+  @c(ck_body_gemm_s8g32_avx2) @inline(__always)
+  func gemmS8G32AVX2Body(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe gemmPerChunk(GroupedByteCodes<AVX2>.self, GroupScales<AVX2>.self, arguments)
+  }
+
+  @inline(never) func gemmS8G32AVX2(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe ck_run_gemm_s8g32_avx2(arguments)
+  }
 #endif
 
 @inline(never) func gemmU2CPortable(_ arguments: UnsafePointer<CKProduct>) {
@@ -94,4 +129,12 @@ import KernelContract
 
 @inline(never) func gemmS8CPortable(_ arguments: UnsafePointer<CKProduct>) {
   unsafe gemmPerChunk(ByteCodes<Portable>.self, ChannelScales<Portable>.self, arguments)
+}
+
+@inline(never) func gemmU4CPortable(_ arguments: UnsafePointer<CKProduct>) {
+  unsafe gemmPerChunk(NibbleCodes<Portable>.self, BalancedScales<Portable>.self, arguments)
+}
+
+@inline(never) func gemmS8G32Portable(_ arguments: UnsafePointer<CKProduct>) {
+  unsafe gemmPerChunk(GroupedByteCodes<Portable>.self, GroupScales<Portable>.self, arguments)
 }

@@ -78,6 +78,41 @@ import KernelContract
     unsafe ck_run_gemv_s8c_avx2(arguments)
   }
 
+  @c(ck_body_gemv_u4c_avx512vnni) @inline(__always)
+  func gemvU4CAVX512Body(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe gemvPerChunk(NibbleCodes<AVX512>.self, BalancedScales<AVX512>.self, arguments)
+  }
+
+  @inline(never) func gemvU4CAVX512(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe ck_run_gemv_u4c_avx512vnni(arguments)
+  }
+
+  @c(ck_body_gemv_u4c_avx2) @inline(__always)
+  func gemvU4CAVX2Body(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe gemvPerChunk(NibbleCodes<AVX2>.self, BalancedScales<AVX2>.self, arguments)
+  }
+
+  @inline(never) func gemvU4CAVX2(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe ck_run_gemv_u4c_avx2(arguments)
+  }
+
+  @c(ck_body_gemv_s8g32_avx512vnni) @inline(__always)
+  func gemvS8G32AVX512Body(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe gemvPerChunk(GroupedByteCodes<AVX512>.self, GroupScales<AVX512>.self, arguments)
+  }
+
+  @inline(never) func gemvS8G32AVX512(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe ck_run_gemv_s8g32_avx512vnni(arguments)
+  }
+
+  @c(ck_body_gemv_s8g32_avx2) @inline(__always)
+  func gemvS8G32AVX2Body(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe gemvPerChunk(GroupedByteCodes<AVX2>.self, GroupScales<AVX2>.self, arguments)
+  }
+
+  @inline(never) func gemvS8G32AVX2(_ arguments: UnsafePointer<CKProduct>) {
+    unsafe ck_run_gemv_s8g32_avx2(arguments)
+  }
 #endif
 
 @inline(never) func gemvU2CPortable(_ arguments: UnsafePointer<CKProduct>) {
@@ -94,4 +129,12 @@ import KernelContract
 
 @inline(never) func gemvS8CPortable(_ arguments: UnsafePointer<CKProduct>) {
   unsafe gemvPerChunk(ByteCodes<Portable>.self, ChannelScales<Portable>.self, arguments)
+}
+
+@inline(never) func gemvU4CPortable(_ arguments: UnsafePointer<CKProduct>) {
+  unsafe gemvPerChunk(NibbleCodes<Portable>.self, BalancedScales<Portable>.self, arguments)
+}
+
+@inline(never) func gemvS8G32Portable(_ arguments: UnsafePointer<CKProduct>) {
+  unsafe gemvPerChunk(GroupedByteCodes<Portable>.self, GroupScales<Portable>.self, arguments)
 }

@@ -85,7 +85,7 @@ func gemvPerChunk<Codes: PackedCodes, Scales: WeightScales>(
   }
 }
 
-/// The integer sums of one group of columns, of one quad or of four.
+/// The integer sums of one group of columns, of one quad, two or four.
 @inline(__always)
 private func groupProducts<Codes: PackedCodes>(
   _: Codes.Type, _ codes: UnsafeRawPointer, _ x: UnsafeRawPointer
@@ -93,10 +93,12 @@ private func groupProducts<Codes: PackedCodes>(
   var accumulator = Codes.Quad.zero
   unsafe prefetch(codes + prefetchDistance)
   unsafe accumulator.add(codes, x)
-  if Codes.groupColumns == 4 &* Codes.quadColumns {
-    // By hand: trampolines are optimized for size, and would keep a loop.
+  // By hand: trampolines are optimized for size, and would keep a loop.
+  if Codes.groupColumns >= 2 &* Codes.quadColumns {
     unsafe prefetch(codes + (prefetchDistance &+ 256))
     unsafe accumulator.add(codes + 256, x + Codes.quadColumns)
+  }
+  if Codes.groupColumns == 4 &* Codes.quadColumns {
     unsafe prefetch(codes + (prefetchDistance &+ 512))
     unsafe accumulator.add(codes + 512, x + 2 &* Codes.quadColumns)
     unsafe prefetch(codes + (prefetchDistance &+ 768))

@@ -23,6 +23,14 @@ extension KernelRegistry {
         ),
         .init(
           "gemm_f32_s8g64_s8c_r32t12_avx512vnni", .gemm, .s8c, .avx512vnni, .init(gemmS8CAVX512)),
+        .init("gemv_f32_s8g64_u4c_r16_avx512vnni", .gemv, .u4c, .avx512vnni, .init(gemvU4CAVX512)),
+        .init(
+          "gemv_f32_s8g64_s8g32_r16_avx512vnni", .gemv, .s8g32, .avx512vnni, .init(gemvS8G32AVX512)),
+        .init(
+          "gemm_f32_s8g64_u4c_r32t12_avx512vnni", .gemm, .u4c, .avx512vnni, .init(gemmU4CAVX512)),
+        .init(
+          "gemm_f32_s8g64_s8g32_r32t12_avx512vnni", .gemm, .s8g32, .avx512vnni,
+          .init(gemmS8G32AVX512)),
       ]
       unsafe list += [
         .init("gemv_f32_s8t_u2c_r16_avx2", .gemv, .u2c, .avx2, .init(gemvU2CAVX2)),
@@ -33,6 +41,10 @@ extension KernelRegistry {
         .init("gemm_f32_s8g64_u2g64_r16t6_avx2", .gemm, .u2g64, .avx2, .init(gemmU2G64AVX2)),
         .init("gemm_f32_s8g64_u4g32_r16t6_avx2", .gemm, .u4g32, .avx2, .init(gemmU4G32AVX2)),
         .init("gemm_f32_s8g64_s8c_r16t4_avx2", .gemm, .s8c, .avx2, .init(gemmS8CAVX2)),
+        .init("gemv_f32_s8g64_u4c_r16_avx2", .gemv, .u4c, .avx2, .init(gemvU4CAVX2)),
+        .init("gemv_f32_s8g64_s8g32_r16_avx2", .gemv, .s8g32, .avx2, .init(gemvS8G32AVX2)),
+        .init("gemm_f32_s8g64_u4c_r16t6_avx2", .gemm, .u4c, .avx2, .init(gemmU4CAVX2)),
+        .init("gemm_f32_s8g64_s8g32_r16t4_avx2", .gemm, .s8g32, .avx2, .init(gemmS8G32AVX2)),
       ]
     #endif
     unsafe list += [
@@ -48,6 +60,12 @@ extension KernelRegistry {
       .init(
         "gemm_f32_s8g64_u4g32_r16t2_portable", .gemm, .u4g32, .portable, .init(gemmU4G32Portable)),
       .init("gemm_f32_s8g64_s8c_r16t1_portable", .gemm, .s8c, .portable, .init(gemmS8CPortable)),
+      .init("gemv_f32_s8g64_u4c_r16_portable", .gemv, .u4c, .portable, .init(gemvU4CPortable)),
+      .init(
+        "gemv_f32_s8g64_s8g32_r16_portable", .gemv, .s8g32, .portable, .init(gemvS8G32Portable)),
+      .init("gemm_f32_s8g64_u4c_r16t2_portable", .gemm, .u4c, .portable, .init(gemmU4CPortable)),
+      .init(
+        "gemm_f32_s8g64_s8g32_r16t1_portable", .gemm, .s8g32, .portable, .init(gemmS8G32Portable)),
     ]
     return list
   }()

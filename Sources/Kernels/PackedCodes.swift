@@ -45,6 +45,21 @@ enum ByteCodes<Primitives: TilePrimitives>: PackedCodes {
   }
 }
 
+/// 8-bit codes of groups of 32 columns.
+enum GroupedByteCodes<Primitives: TilePrimitives>: PackedCodes {
+  typealias Quad = Primitives.ByteQuad
+  typealias Panel = Primitives.BytePanel
+  typealias Tokens = Primitives.ByteTokens
+  typealias FewTokens = Primitives.FewByteTokens
+  @inline(__always) static var quadColumns: Int { 16 }
+  @inline(__always) static var groupColumns: Int { 32 }
+
+  @inline(__always)
+  static func unpack(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int) {
+    unsafe ByteCodes<Primitives>.unpack(codes, to: panel, stride: stride)
+  }
+}
+
 /// 4-bit codes.
 enum NibbleCodes<Primitives: TilePrimitives>: PackedCodes {
   typealias Quad = Primitives.NibbleQuad
@@ -124,6 +139,53 @@ enum ChannelScales<Primitives: TilePrimitives>: WeightScales {
   @inline(__always)
   static func apply(_: Scales, _ sums: Primitives.Reals, offset: Float) -> Primitives.Reals {
     Primitives.byteBias == 0 ? sums : sums - .splat(offset)
+  }
+
+  @inline(__always)
+  static func finish(
+    _ total: Primitives.Reals, _ tileScales: UnsafeRawPointer
+  ) -> Primitives.Reals {
+    unsafe total * tileScales.loadUnaligned(as: Primitives.Reals.self)
+  }
+}
+
+/// s8g32: scale · Σ c·x.
+enum GroupScales<Primitives: TilePrimitives>: WeightScales {
+  typealias Scales = Primitives.Reals
+  @inline(__always) static var byteCount: Int { 32 }
+
+  @inline(__always) static func load(_ p: UnsafeRawPointer) -> Scales {
+    unsafe Primitives.halves(p)
+  }
+
+  @inline(__always) static func offset(_ groupSums: UnsafePointer<Float>) -> Float {
+    // Sums with the bias are below 32 · 255 · 127 < 2^20: everything is exact.
+    unsafe groupSums[0] * Float(Primitives.byteBias)
+  }
+
+  @inline(__always)
+  static func apply(
+    _ scales: Scales, _ sums: Primitives.Reals, offset: Float
+  ) -> Primitives.Reals {
+    scales * (Primitives.byteBias == 0 ? sums : sums - .splat(offset))
+  }
+}
+
+/// u4c: Σ c·x − 7.5·Σ x, and the channel's scale at the end.
+enum BalancedScales<Primitives: TilePrimitives>: WeightScales {
+  struct Scales: BitwiseCopyable {}
+  @inline(__always) static var byteCount: Int { 0 }
+
+  @inline(__always) static func load(_: UnsafeRawPointer) -> Scales { Scales() }
+
+  @inline(__always) static func offset(_ groupSums: UnsafePointer<Float>) -> Float {
+    // Halves of integers below 2^17: everything is exact.
+    unsafe groupSums[0] * 7.5
+  }
+
+  @inline(__always)
+  static func apply(_: Scales, _ sums: Primitives.Reals, offset: Float) -> Primitives.Reals {
+    sums - .splat(offset)
   }
 
   @inline(__always)

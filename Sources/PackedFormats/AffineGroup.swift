@@ -13,6 +13,7 @@ enum AffineGroup {
   private struct Lanes {
     var x: (Lane, Lane, Lane, Lane)
     var importance: (Lane, Lane, Lane, Lane)
+    /// The sum of the importances.
     var count: Float
   }
 
@@ -33,9 +34,15 @@ enum AffineGroup {
   /// codes. Scale and minimum are rounded to binary16 before a candidate's codes and error are
   /// computed.
   ///
+  /// - Parameters:
+  ///   - importance: the weight of each squared error, positive; nil counts all alike.
+  ///   - scaleFit: `absoluteMaximum` takes the first candidate.
   /// - Throws: where the minimum or the scale that covers the group overflows binary16.
-  static func fit(_ x: UnsafeBufferPointer<Float>) throws(PackedFormatError) -> Fit {
-    let lanes = unsafe load(x)
+  static func fit(
+    _ x: UnsafeBufferPointer<Float>, importance: UnsafeBufferPointer<Float>? = nil,
+    as scaleFit: QuantizationOptions.ScaleFit? = nil
+  ) throws(PackedFormatError) -> Fit {
+    let lanes = unsafe load(x, importance)
     let (low, high) = unsafe bounds(x)
     guard low >= -65504 else { throw PackedFormatError(.outOfRange) }
     // Adding zero turns -0 into +0.
@@ -44,7 +51,7 @@ enum AffineGroup {
     guard span < 65520 else { throw PackedFormatError(.outOfRange) }
 
     var best = evaluate(lanes, scale: HalfPrecision.rounded(span), minimum: covering)
-    guard best.squaredError > 0 else { return best }
+    guard best.squaredError > 0, scaleFit != .absoluteMaximum else { return best }
     // The smallest scale, where the right one rounds to zero.
     if best.scale == 0 { consider(lanes, scale: 0x1p-24, minimum: covering, best: &best) }
     let step = (high - low) / 15
@@ -113,7 +120,7 @@ enum AffineGroup {
         + error(codes.1, lanes.x.1, lanes.importance.1))
       + (error(codes.2, lanes.x.2, lanes.importance.2)
         + error(codes.3, lanes.x.3, lanes.importance.3))
-    return Fit(scale: scale, minimum: minimum, squaredError: sum(errors))
+    return Fit(scale: scale, minimum: minimum, squaredError: errors.total)
   }
 
   /// The line through (code, weight) of least squared error; nil where all codes are equal.
@@ -123,11 +130,12 @@ enum AffineGroup {
     let codes = codes(lanes, scale: fit.scale, minimum: fit.minimum)
     let codeMean = dot(codes, lanes.importance) / lanes.count
     let mean = dot(lanes.x, lanes.importance) / lanes.count
-    let centred = map(codes, lanes.importance) { ($0 - Lane(repeating: codeMean)) * $1 }
-    let variance = dot(centred, centred)
+    let centred = map(codes, codes) { code, _ in code - Lane(repeating: codeMean) }
+    let weighted = map(centred, lanes.importance) { $0 * $1 }
+    let variance = dot(weighted, centred)
     guard variance > 0 else { return nil }
-    let deviation = map(lanes.x, lanes.importance) { ($0 - Lane(repeating: mean)) * $1 }
-    let scale = dot(centred, deviation) / variance
+    let deviation = map(lanes.x, lanes.x) { x, _ in x - Lane(repeating: mean) }
+    let scale = dot(weighted, deviation) / variance
     return (scale, mean - scale * codeMean)
   }
 
@@ -142,14 +150,7 @@ enum AffineGroup {
   private static func dot(
     _ a: (Lane, Lane, Lane, Lane), _ b: (Lane, Lane, Lane, Lane)
   ) -> Float {
-    sum((a.0 * b.0 + a.1 * b.1) + (a.2 * b.2 + a.3 * b.3))
-  }
-
-  @inline(__always)
-  private static func sum(_ lane: Lane) -> Float {
-    let half = lane.lowHalf + lane.highHalf
-    let quarter = half.lowHalf + half.highHalf
-    return quarter[0] + quarter[1]
+    ((a.0 * b.0 + a.1 * b.1) + (a.2 * b.2 + a.3 * b.3)).total
   }
 
   private static func bounds(_ x: UnsafeBufferPointer<Float>) -> (low: Float, high: Float) {
@@ -163,35 +164,50 @@ enum AffineGroup {
     return (low, high)
   }
 
-  /// `x` has 1 to 32 weights.
+  /// `x` has 1 to 32 weights, and as many importances.
   @inline(__always)
-  private static func load(_ x: UnsafeBufferPointer<Float>) -> Lanes {
-    if x.count == 32 {
-      // 32 floats lie behind the address; a vector needs no more alignment than asked for here.
-      let base = UnsafeRawBufferPointer(x)
+  private static func load(
+    _ x: UnsafeBufferPointer<Float>, _ importance: UnsafeBufferPointer<Float>? = nil
+  ) -> Lanes {
+    guard let importance = unsafe importance else {
       let one = Lane(repeating: 1)
-      return unsafe Lanes(
-        x: (
-          base.loadUnaligned(fromByteOffset: 0, as: Lane.self),
-          base.loadUnaligned(fromByteOffset: 32, as: Lane.self),
-          base.loadUnaligned(fromByteOffset: 64, as: Lane.self),
-          base.loadUnaligned(fromByteOffset: 96, as: Lane.self)
-        ),
-        importance: (one, one, one, one), count: 32)
+      return x.count == 32
+        ? unsafe Lanes(x: whole(x), importance: (one, one, one, one), count: 32)
+        : unsafe Lanes(
+          x: part(x, filler: x[0]), importance: part(x, filler: 0) { _ in 1 },
+          count: Float(x.count))
     }
-    @inline(__always) func lane(_ start: Int, _ value: (Int) -> Float) -> Lane {
-      var lane = Lane()
-      for index in 0..<8 { lane[index] = value(start + index) }
+    let weights = unsafe x.count == 32 ? whole(importance) : part(importance, filler: 0)
+    return unsafe Lanes(
+      x: x.count == 32 ? whole(x) : part(x, filler: x[0]), importance: weights,
+      count: ((weights.0 + weights.1) + (weights.2 + weights.3)).total)
+  }
+
+  /// The 32 floats of a whole group.
+  @inline(__always)
+  private static func whole(_ x: UnsafeBufferPointer<Float>) -> (Lane, Lane, Lane, Lane) {
+    // 32 floats lie behind the address; a vector needs no more alignment than asked for here.
+    let base = UnsafeRawBufferPointer(x)
+    return unsafe (
+      base.loadUnaligned(fromByteOffset: 0, as: Lane.self),
+      base.loadUnaligned(fromByteOffset: 32, as: Lane.self),
+      base.loadUnaligned(fromByteOffset: 64, as: Lane.self),
+      base.loadUnaligned(fromByteOffset: 96, as: Lane.self)
+    )
+  }
+
+  /// Fewer floats and a filler.
+  private static func part(
+    _ x: UnsafeBufferPointer<Float>, filler: Float, map: (Float) -> Float = { $0 }
+  ) -> (Lane, Lane, Lane, Lane) {
+    func lane(_ start: Int) -> Lane {
+      var lane = Lane(repeating: filler)
+      for index in 0..<8 where start + index < x.count {
+        lane[index] = unsafe map(x[start + index])
+      }
       return lane
     }
-    func weight(_ index: Int) -> Float { index < x.count ? unsafe x[index] : unsafe x[0] }
-    func importance(_ index: Int) -> Float { index < x.count ? 1 : 0 }
-    return Lanes(
-      x: (lane(0, weight), lane(8, weight), lane(16, weight), lane(24, weight)),
-      importance: (
-        lane(0, importance), lane(8, importance), lane(16, importance), lane(24, importance)
-      ),
-      count: Float(x.count))
+    return (lane(0), lane(8), lane(16), lane(24))
   }
 
   /// Writes the codes, two a byte, the even column in the low four bits. `codes` holds half a byte

@@ -4,9 +4,11 @@ extension WeightFormat {
   /// Computes the values of some stored rows, in binary32 and in one fixed order of operations:
   ///
   /// - f32, f16: the value itself; the conversion of f16 is exact.
-  /// - s8c: `Float(code) * scale`, one rounding.
+  /// - s8c, s8g32: `Float(code) * scale`, one rounding.
+  /// - u4c: `(Float(code) - 7.5) * scale`, one rounding.
   /// - u4g32: `minimum + Float(code) * scale`, the product rounded before the sum (not fused).
-  /// - u2c, u2g64: `(Float(code) - 1.5) * scale`, one rounding.
+  /// - u2c, u2g64, u2t: `(Float(code) - 1.5) * scale`, one rounding.
+  /// - astc6x6-ldr, astc6x6-hdr: see their page; the columns of an illegal block become NaN.
   ///
   /// - Parameters:
   ///   - planes: exactly the bytes of these rows, `byteCount(of:rows:columns:)` each.
@@ -48,15 +50,18 @@ extension WeightFormat {
 /// Dequantizes single rows of planes.
 private struct RowDequantizer {
   let format: WeightFormat
-  let columnCount: Int
   let codeBytes: Int
+  /// Bytes from a row's scales to the next row's; 0 where all rows share one.
   let scaleBytes: Int
+  let minimumBytes: Int
 
   init(format: WeightFormat, columnCount: Int) {
     self.format = format
-    self.columnCount = columnCount
     codeBytes = format.rowByteCount(of: .codes, columns: columnCount)
-    scaleBytes = format.rowByteCount(of: .scales, columns: columnCount)
+    scaleBytes =
+      format.axis(of: .scales) == .tensor
+      ? 0 : format.rowByteCount(of: .scales, columns: columnCount)
+    minimumBytes = format.rowByteCount(of: .minimums, columns: columnCount)
   }
 
   /// The caller guarantees that `row` lies in all planes and that `output` holds one row.
@@ -66,57 +71,55 @@ private struct RowDequantizer {
   ) {
     let codes = unsafe UnsafeRawBufferPointer(
       rebasing: codes[row * codeBytes..<(row + 1) * codeBytes])
+    let scaleOffset = row * scaleBytes
     switch format {
     case .f32:
       unsafe UnsafeMutableRawBufferPointer(output).copyMemory(from: codes)
     case .f16:
-      for column in 0..<columnCount {
+      for column in output.indices {
         unsafe output[column] = HalfPrecision.float(bits: loadHalfBits(codes, column * 2))
       }
     case .s8c:
-      let scale = unsafe loadFloat(scales, row * 4)
-      for column in 0..<columnCount {
-        unsafe output[column] = Float(Int8(bitPattern: codes[column])) * scale
-      }
-    case .u2c:
-      unsafe dequantizeTwoBit(
-        codes, columns: 0..<columnCount, scale: loadFloat(scales, row * 4), into: output)
-    case .u2g64:
-      for start in stride(from: 0, to: columnCount, by: 64) {
-        let scale = unsafe HalfPrecision.float(
-          bits: loadHalfBits(scales, row * scaleBytes + start / 32))
-        unsafe dequantizeTwoBit(
-          codes, columns: start..<min(start + 64, columnCount), scale: scale, into: output)
-      }
-    case .s8g32, .u4c, .u2t: preconditionFailure("not here yet")
-    case .astc6x6LDR, .astc6x6HDR:
-      let isLDR = format == .astc6x6LDR
-      let minimumBytes = format.rowByteCount(of: .minimums, columns: columnCount)
-      unsafe ASTCWeightRow.dequantize(
-        codes, profile: isLDR ? .ldr : .hdr, scale: loadFloat(scales, isLDR ? row * 4 : 0),
+      unsafe CodeExpansion.bytes(
+        codes, 0..<output.count, scale: loadFloat(scales, scaleOffset), into: output)
+    case .u4c:
+      unsafe CodeExpansion.nibbles(
+        codes, 0..<output.count, scale: loadFloat(scales, scaleOffset), zeroPoint: 7.5,
+        minimum: nil, into: output)
+    case .u2c, .u2t:
+      unsafe CodeExpansion.pairs(
+        codes, 0..<output.count, scale: loadFloat(scales, scaleOffset), into: output)
+    case .s8g32, .u4g32, .u2g64:
+      unsafe dequantizeGroups(
+        codes, scales: .init(rebasing: scales[scaleOffset..<scaleOffset + scaleBytes]),
         minimums: .init(rebasing: minimums[row * minimumBytes..<(row + 1) * minimumBytes]),
         into: output)
-    case .u4g32:
-      for start in stride(from: 0, to: columnCount, by: 32) {
-        let offset = row * scaleBytes + start / 16
-        let scale = unsafe HalfPrecision.float(bits: loadHalfBits(scales, offset))
-        let minimum = unsafe HalfPrecision.float(bits: loadHalfBits(minimums, offset))
-        for column in start..<min(start + 32, columnCount) {
-          let code = unsafe (codes[column >> 1] &>> UInt8((column & 1) * 4)) & 15
-          unsafe output[column] = minimum + Float(code) * scale
-        }
-      }
+    case .astc6x6LDR, .astc6x6HDR:
+      unsafe ASTCWeightRow.dequantize(
+        codes, profile: format == .astc6x6LDR ? .ldr : .hdr,
+        scale: loadFloat(scales, scaleOffset),
+        minimums: .init(rebasing: minimums[row * minimumBytes..<(row + 1) * minimumBytes]),
+        into: output)
     }
   }
 
-  @inline(__always)
-  private func dequantizeTwoBit(
-    _ codes: UnsafeRawBufferPointer, columns: Range<Int>, scale: Float,
-    into output: UnsafeMutableBufferPointer<Float>
+  /// A row whose groups have scales of their own; all arguments are those of the row.
+  private func dequantizeGroups(
+    _ codes: UnsafeRawBufferPointer, scales: UnsafeRawBufferPointer,
+    minimums: UnsafeRawBufferPointer, into output: UnsafeMutableBufferPointer<Float>
   ) {
-    for column in columns {
-      let code = unsafe (codes[column >> 2] &>> UInt8((column & 3) * 2)) & 3
-      unsafe output[column] = (Float(code) - 1.5) * scale
+    let size = format.groupSize ?? output.count
+    for (group, begin) in stride(from: 0, to: output.count, by: size).enumerated() {
+      let columns = begin..<min(begin + size, output.count)
+      let scale = unsafe HalfPrecision.float(bits: loadHalfBits(scales, group * 2))
+      switch format {
+      case .s8g32: unsafe CodeExpansion.bytes(codes, columns, scale: scale, into: output)
+      case .u4g32:
+        let minimum = unsafe HalfPrecision.float(bits: loadHalfBits(minimums, group * 2))
+        unsafe CodeExpansion.nibbles(
+          codes, columns, scale: scale, zeroPoint: 0, minimum: minimum, into: output)
+      default: unsafe CodeExpansion.pairs(codes, columns, scale: scale, into: output)
+      }
     }
   }
 }

@@ -3,7 +3,8 @@ import TensorCore
 extension WeightFormat {
   /// Chooses scales and codes for some rows of weights and writes them into the planes.
   ///
-  /// A tensor may be packed a few rows at a time: rows do not depend on each other. How scales are
+  /// A tensor may be packed a few rows at a time: rows do not depend on each other, except for the
+  /// scale of a per-tensor format, which `options.tensorScale` has to give then. How scales are
   /// chosen stands on the page of each format family. The same input gives the same bytes on every
   /// machine.
   ///
@@ -12,11 +13,11 @@ extension WeightFormat {
   ///   - firstRow: the tensor row that the first of these rows is, for errors.
   ///   - planes: exactly the bytes of these rows, `byteCount(of:rows:columns:)` each; every byte of
   ///     them is written unless an error is thrown.
+  ///   - options: importances, where given, are one a column, positive and finite.
   /// - Throws: where a weight is NaN, infinite or too large for the format, with row and column.
+  /// - Returns: how many weights were outside the range that the options ask for.
   ///
-  /// - Returns: how many weights were clipped.
-  ///
-  /// Allocates one scratch row for the 2-bit formats, else nothing. Rates stand on the pages.
+  /// Allocates a few scratch rows for the call. Rates stand on the pages.
   @discardableResult
   public func quantize(
     _ weights: Span<Float>, rowCount: Int, columnCount: Int, firstRow: Int = 0,
@@ -37,7 +38,10 @@ extension WeightFormat {
     }
     guard rowCount > 0, columnCount > 0 else { return QuantizationOutcome() }
 
-    let format = self
+    var quantizer = try RowQuantizer(
+      format: self, columnCount: columnCount, options: options,
+      tensorScale: tensorScale(weights, columnCount: columnCount, firstRow: firstRow, options))
+    var outcome = QuantizationOutcome()
     // The pointers below stay inside the spans: the counts were checked above, and each row's
     // offset is its index times the row's byte count.
     try unsafe weights.withUnsafeBufferPointer { input throws(PackedFormatError) in
@@ -45,11 +49,13 @@ extension WeightFormat {
         try unsafe planes.scales.withUnsafeMutableBytes { scales throws(PackedFormatError) in
           try unsafe planes.minimums.withUnsafeMutableBytes {
             minimums throws(PackedFormatError) in
-            var quantizer = RowQuantizer(format: format, columnCount: columnCount)
+            let output = unsafe RowQuantizer.Output(
+              codes: codes, scales: scales, minimums: minimums)
             for row in 0..<rowCount {
               do throws(PackedFormatError) {
-                try unsafe quantizer.quantize(
-                  row: row, of: input, codes: codes, scales: scales, minimums: minimums)
+                let x = unsafe UnsafeBufferPointer(
+                  rebasing: input[row * columnCount..<(row + 1) * columnCount])
+                try unsafe outcome.add(quantizer.quantize(x, to: output, row: row))
               } catch {
                 var placed = error
                 placed.row = firstRow + row
@@ -60,109 +66,21 @@ extension WeightFormat {
         }
       }
     }
-    return QuantizationOutcome()
-  }
-}
-
-/// Quantizes one row after another into planes, with scratch memory that they share.
-private struct RowQuantizer {
-  let format: WeightFormat
-  let columnCount: Int
-  let codeBytes: Int
-  let scaleBytes: Int
-  let groupCount: Int
-  var sorted: [UInt32] = []
-
-  init(format: WeightFormat, columnCount: Int) {
-    self.format = format
-    self.columnCount = columnCount
-    codeBytes = format.rowByteCount(of: .codes, columns: columnCount)
-    scaleBytes = format.rowByteCount(of: .scales, columns: columnCount)
-    groupCount = format.groupCount(columns: columnCount)
-    if format == .u2c || format == .u2g64 { sorted.reserveCapacity(columnCount) }
+    return outcome
   }
 
-  /// The caller guarantees that `row` lies in all four buffers, columnCount weights a row.
-  mutating func quantize(
-    row: Int, of weights: UnsafeBufferPointer<Float>, codes: UnsafeMutableRawBufferPointer,
-    scales: UnsafeMutableRawBufferPointer, minimums: UnsafeMutableRawBufferPointer
-  ) throws(PackedFormatError) {
-    let x = unsafe UnsafeBufferPointer(
-      rebasing: weights[row * columnCount..<(row + 1) * columnCount])
-    try unsafe Self.requireFinite(x)
-    let codes = unsafe UnsafeMutableRawBufferPointer(
-      rebasing: codes[row * codeBytes..<(row + 1) * codeBytes])
-    switch format {
-    case .f32:
-      unsafe codes.copyMemory(from: UnsafeRawBufferPointer(x))
-    case .f16:
-      try unsafe HalfRow.quantize(x, codes: codes)
-    case .s8c:
-      let scale = unsafe SignedByteRow.quantize(x, codes: codes)
-      unsafe scales.storeBytes(
-        of: scale.bitPattern.littleEndian, toByteOffset: row * 4, as: UInt32.self)
-    case .u2c:
-      let scale = try unsafe TwoBitGroup.scale(for: x, sorted: &sorted, half: false)
-      unsafe TwoBitGroup.encode(x, scale: scale, codes: codes)
-      unsafe scales.storeBytes(
-        of: scale.bitPattern.littleEndian, toByteOffset: row * 4, as: UInt32.self)
-    case .u2g64:
-      for group in 0..<groupCount {
-        let columns = group * 64..<min((group + 1) * 64, columnCount)
-        let part = unsafe UnsafeBufferPointer(rebasing: x[columns])
-        let scale = try Self.placed(at: columns.lowerBound) { () throws(PackedFormatError) in
-          try unsafe TwoBitGroup.scale(for: part, sorted: &sorted, half: true)
-        }
-        unsafe TwoBitGroup.encode(
-          part, scale: scale,
-          codes: .init(rebasing: codes[group * 16..<min((group + 1) * 16, codeBytes)]))
-        unsafe scales.storeBytes(
-          of: HalfPrecision.bits(scale).littleEndian,
-          toByteOffset: row * scaleBytes + group * 2, as: UInt16.self)
-      }
-    case .s8g32, .u4c, .u2t, .astc6x6LDR, .astc6x6HDR: preconditionFailure("not here yet")
-    case .u4g32:
-      for group in 0..<groupCount {
-        let columns = group * 32..<min((group + 1) * 32, columnCount)
-        let part = unsafe UnsafeBufferPointer(rebasing: x[columns])
-        let fit = try Self.placed(at: columns.lowerBound) { () throws(PackedFormatError) in
-          try unsafe AffineGroup.fit(part)
-        }
-        unsafe AffineGroup.encode(
-          part, fit: fit,
-          codes: .init(rebasing: codes[group * 16..<min((group + 1) * 16, codeBytes)]))
-        let offset = row * scaleBytes + group * 2
-        unsafe scales.storeBytes(
-          of: HalfPrecision.bits(fit.scale).littleEndian, toByteOffset: offset, as: UInt16.self)
-        unsafe minimums.storeBytes(
-          of: HalfPrecision.bits(fit.minimum).littleEndian, toByteOffset: offset, as: UInt16.self)
-      }
+  /// The one scale of a per-tensor format, from the options or from these rows; nil for the others.
+  private func tensorScale(
+    _ weights: Span<Float>, columnCount: Int, firstRow: Int, _ options: QuantizationOptions
+  ) throws(PackedFormatError) -> Float? {
+    guard axis(of: .scales) == .tensor else { return nil }
+    if let scale = options.tensorScale {
+      precondition(
+        scale >= 0 && (1.5 * scale).isFinite, "a tensor scale that is negative or not finite")
+      return scale
     }
-  }
-
-  /// Adds the group's first column to an error that names none.
-  static func placed<T>(
-    at column: Int, _ body: () throws(PackedFormatError) -> T
-  ) throws(PackedFormatError) -> T {
-    do throws(PackedFormatError) {
-      return try body()
-    } catch {
-      var placed = error
-      placed.column = placed.column ?? column
-      throw placed
-    }
-  }
-
-  /// One pass that vectorizes; a second one finds the column where the first finds a fault.
-  static func requireFinite(_ x: UnsafeBufferPointer<Float>) throws(PackedFormatError) {
-    var faults: UInt32 = 0
-    for index in x.indices {
-      // Exponent bits all ones: adding one unit of exponent carries into the sign bit.
-      unsafe faults |= (x[index].bitPattern & 0x7FFF_FFFF) &+ 0x0080_0000
-    }
-    if faults & 0x8000_0000 != 0 {
-      let column = unsafe x.firstIndex { !$0.isFinite }
-      throw PackedFormatError(.nonFiniteWeight, column: column)
-    }
+    var survey = TensorSurvey(options: options)
+    try survey.add(weights, columnCount: columnCount, firstRow: firstRow)
+    return try survey.tensorScale(for: self)
   }
 }

@@ -5,8 +5,9 @@ extension WeightFormat {
   /// finite values and packing has one canonical padding.
   ///
   /// - Throws: the first fault, by plane, then row, then column: a plane of the wrong byte count, a
-  ///   NaN or infinite f32 or f16 value, the code −128 in s8c, nonzero bits behind the last code of
-  ///   a row, a scale that is not finite or has its sign bit set, a minimum that is not finite.
+  ///   NaN or infinite f32 or f16 value, the code −128 in s8c and s8g32, an illegal packed block,
+  ///   nonzero bits behind the last code of a row, a scale that is not finite or has its sign bit
+  ///   set, a minimum that is not finite.
   /// - Parameter firstRow: the tensor row that the first of these rows is, for errors.
   public func validate(
     _ planes: borrowing PackedPlanes, rowCount: Int, columnCount: Int, firstRow: Int = 0
@@ -40,6 +41,14 @@ extension WeightFormat {
     let rowBytes = rowByteCount(of: .codes, columns: columnCount)
     let usedBits = columnCount * (codeBitCount ?? 0) % 8
     guard rowBytes > 0 else { return }
+    switch self {
+    case .u4g32, .u4c, .u2c, .u2g64, .u2t:
+      // Whatever fills whole bytes is legal.
+      guard usedBits != 0 else { return }
+    case .s8c, .s8g32:
+      guard unsafe codes.contains(0x80, inOnePass: ()) else { return }
+    case .f32, .f16, .astc6x6LDR, .astc6x6HDR: break
+    }
     for row in 0..<rowCount {
       let bytes = unsafe UnsafeRawBufferPointer(
         rebasing: codes[row * rowBytes..<(row + 1) * rowBytes])
@@ -81,6 +90,7 @@ extension WeightFormat {
     let size: Int? = if case .group(let columns) = axis(of: plane) { columns } else { nil }
     let width = size == nil ? 4 : 2
     let groups = size.map { (columnCount + $0 - 1) / $0 } ?? 1
+    if unsafe width == 4 ? floatsAreLegal(bytes) : halvesAreLegal(bytes, plane) { return }
     for index in 0..<bytes.count / width {
       let value =
         unsafe width == 4
@@ -94,9 +104,41 @@ extension WeightFormat {
       }
       if let reason {
         throw PackedFormatError(
-          reason, plane: plane, row: firstRow + index / groups,
+          reason, plane: plane,
+          row: axis(of: plane) == .tensor ? nil : firstRow + index / groups,
           column: size.map { index % groups * $0 })
       }
     }
+  }
+
+  /// Whether all binary32 scales are finite and have no sign bit, in one pass that vectorizes.
+  private func floatsAreLegal(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var faults: UInt32 = 0
+    for index in 0..<bytes.count / 4 {
+      let bits = unsafe loadFloat(bytes, index * 4).bitPattern
+      // Exponent bits all ones carry into the sign bit, which must stay zero.
+      faults |= bits | ((bits & 0x7FFF_FFFF) &+ 0x0080_0000)
+    }
+    return faults & 0x8000_0000 == 0
+  }
+
+  /// The same for binary16; minimums may have their sign bit set.
+  private func halvesAreLegal(_ bytes: UnsafeRawBufferPointer, _ plane: Plane) -> Bool {
+    let signs: UInt16 = plane == .scales ? 0x8000 : 0
+    var faults: UInt16 = 0
+    for index in 0..<bytes.count / 2 {
+      let bits = unsafe loadHalfBits(bytes, index * 2)
+      faults |= (bits & signs) | ((bits & 0x7FFF) &+ 0x0400)
+    }
+    return faults & 0x8000 == 0
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether a byte occurs, looking at all of them: a loop that vectorizes.
+  fileprivate func contains(_ byte: UInt8, inOnePass: Void) -> Bool {
+    var found: UInt8 = 0
+    for index in indices { unsafe found |= self[index] == byte ? 1 : 0 }
+    return found != 0
   }
 }

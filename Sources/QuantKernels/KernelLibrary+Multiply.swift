@@ -9,10 +9,10 @@ extension KernelLibrary {
   /// 0.92, 1.01, 1.12; u4g32 1.21, 1.51, 1.77, 1.99; s8c 0.73, 0.92, 0.98, 1.02.
   package static func gemmTokenCount(_ format: WeightFormat) -> Int {
     switch format {
-    case .u4g32: 2
-    case .u2c, .u2g64: 6
-    case .s8c: 8
-    case .f32, .f16, .s8g32, .u4c, .u2t, .astc6x6LDR, .astc6x6HDR:
+    case .u4g32, .u4c: 2
+    case .u2c, .u2g64, .u2t: 6
+    case .s8c, .s8g32: 8
+    case .f32, .f16, .astc6x6LDR, .astc6x6HDR:
       preconditionFailure("there are no kernels for \(format.name)")
     }
   }

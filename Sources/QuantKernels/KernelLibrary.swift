@@ -82,7 +82,7 @@ import PackedFormats
 
 /// The chosen kernels of one operation, a format each.
 @safe private struct ProductSelection: Sendable {
-  private let s8c, u4g32, u2c, u2g64: PackedProductFunction
+  private let s8c, s8g32, u4g32, u4c, u2c, u2g64: PackedProductFunction
 
   init(
     _ operation: KernelOperation, _ level: InstructionSet, _ features: CPUFeatures,
@@ -93,7 +93,9 @@ import PackedFormats
         from: KernelRegistry.packedProducts, operation, format, level, features, &names)
     }
     s8c = choose(.s8c)
+    s8g32 = choose(.s8g32)
     u4g32 = choose(.u4g32)
+    u4c = choose(.u4c)
     u2c = choose(.u2c)
     u2g64 = choose(.u2g64)
   }
@@ -101,10 +103,13 @@ import PackedFormats
   subscript(format: WeightFormat) -> PackedProductFunction {
     switch format {
     case .s8c: s8c
+    case .s8g32: s8g32
     case .u4g32: u4g32
-    case .u2c: u2c
+    case .u4c: u4c
+    // The layout repeats the one scale of u2t for every row.
+    case .u2c, .u2t: u2c
     case .u2g64: u2g64
-    case .f32, .f16, .s8g32, .u4c, .u2t, .astc6x6LDR, .astc6x6HDR:
+    case .f32, .f16, .astc6x6LDR, .astc6x6HDR:
       preconditionFailure("there are no kernels for \(format.name)")
     }
   }

@@ -7,7 +7,7 @@ import TensorCore
 public final class PackedMatrix: @unchecked Sendable {
   // Immutable after the initialiser, which is why it can be shared between threads.
 
-  /// How the elements are stored: s8c, u4g32, u2c or u2g64.
+  /// How the elements are stored: a format that `supports` names.
   public let format: WeightFormat
 
   /// The output channels.
@@ -39,8 +39,8 @@ public final class PackedMatrix: @unchecked Sendable {
   /// Whether there are kernels that multiply that format without unpacking it first.
   public static func supports(_ format: WeightFormat) -> Bool {
     switch format {
-    case .s8c, .u4g32, .u2c, .u2g64: true
-    case .f32, .f16, .s8g32, .u4c, .u2t, .astc6x6LDR, .astc6x6HDR: false
+    case .s8c, .s8g32, .u4g32, .u4c, .u2c, .u2g64, .u2t: true
+    case .f32, .f16, .astc6x6LDR, .astc6x6HDR: false
     }
   }
 
@@ -48,7 +48,8 @@ public final class PackedMatrix: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - codes: the plane of codes; unused bits at the end of a row are ignored.
-  ///   - scales: binary32 a row where per-channel, binary16 a row and group where per-group.
+  ///   - scales: binary32 a row where per-channel, one where per-tensor, binary16 a row and group
+  ///     where per-group.
   ///   - minimums: binary16 a row and group for u4g32; empty for the others.
   ///   - pool: the threads that share the work; nil for the calling one alone.
   /// - Throws: `InputError` where the format is not packed, a dimension is not positive or too

@@ -15,7 +15,8 @@ struct AFMBench: ParsableCommand {
     subcommands: [
       RunCommand.self, PackCommand.self, MakeCommand.self, InspectCommand.self, VerifyCommand.self,
       LoadCommand.self,
-      DumpCommand.self, TokenizeCommand.self, LogitsCommand.self, GenerateCommand.self,
+      DumpCommand.self, ExportCommand.self, TokenizeCommand.self, LogitsCommand.self,
+      GenerateCommand.self,
       ScoreCommand.self, TraceCommand.self,
     ])
 

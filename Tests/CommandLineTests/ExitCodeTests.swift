@@ -118,7 +118,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "run", "pack", "inspect", "verify", "dump", "tokenize", "logits", "generate", "score",
+    "", "run", "pack", "make", "inspect", "verify", "dump", "tokenize", "logits", "generate",
+    "score",
     "trace", "trace export", "trace summary",
   ])
   func helpHasAnExample(command: String) throws {

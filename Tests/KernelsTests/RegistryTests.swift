@@ -9,7 +9,7 @@ import Testing
 /// at odd sizes, with misaligned outputs and guard words around them.
 struct RegistryTests {
   static let features = CPUFeatures.detect()
-  static let formats: [WeightFormat] = [.s8c, .u4g32, .u2c, .u2g64]
+  static let formats: [WeightFormat] = [.s8c, .s8g32, .u4g32, .u4c, .u2c, .u2g64]
 
   @Test(arguments: formats)
   func productsAgreeWithTheReference(_ format: WeightFormat) throws {

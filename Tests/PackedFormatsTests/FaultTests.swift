@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct FaultTests {
   @Test(
-    arguments: WeightFormat.allCases, [Float.nan, .infinity, -.infinity, .signalingNaN])
+    arguments: WeightFormat.elementwise, [Float.nan, .infinity, -.infinity, .signalingNaN])
   func refusesWeightsThatAreNotFinite(format: WeightFormat, weight: Float) {
     var weights = [Float](repeating: 0.5, count: 4 * 37)
     weights[2 * 37 + 33] = weight
@@ -18,6 +18,7 @@ import Testing
   @Test(arguments: [
     (WeightFormat.f16, Float(65520), 70), (.f16, -70000, 70), (.u4g32, -65505, 64),
     (.u4g32, 1e7, 64), (.u4g32, 3e38, 64), (.u2g64, 1e7, 64), (.u2g64, 3e38, 64),
+    (.s8g32, 9e6, 64),
   ])
   func refusesWeightsBeyondTheFormat(format: WeightFormat, weight: Float, column: Int) {
     var weights = [Float](repeating: 0.5, count: 2 * 75)
@@ -35,15 +36,17 @@ import Testing
   }
 
   @Test func findsFaultsInCodes() {
-    var bytes = PackedTensor(zero: .s8c, rowCount: 3, columnCount: 5)
-    bytes.codes[1 * 5 + 2] = 0x80
-    expectFault(bytes, .init(.forbiddenCode, plane: .codes, row: 11, column: 2))
-
-    var nibbles = PackedTensor(zero: .u4g32, rowCount: 3, columnCount: 5)
-    nibbles.codes[2 * 3 + 2] = 0x10
-    expectFault(nibbles, .init(.nonzeroPadding, plane: .codes, row: 12, column: 5))
-
-    for format in [WeightFormat.u2c, .u2g64] {
+    for format in [WeightFormat.s8c, .s8g32] {
+      var bytes = PackedTensor(zero: format, rowCount: 3, columnCount: 5)
+      bytes.codes[1 * 5 + 2] = 0x80
+      expectFault(bytes, .init(.forbiddenCode, plane: .codes, row: 11, column: 2))
+    }
+    for format in [WeightFormat.u4g32, .u4c] {
+      var nibbles = PackedTensor(zero: format, rowCount: 3, columnCount: 5)
+      nibbles.codes[2 * 3 + 2] = 0x10
+      expectFault(nibbles, .init(.nonzeroPadding, plane: .codes, row: 12, column: 5))
+    }
+    for format in [WeightFormat.u2c, .u2g64, .u2t] {
       for columnCount in 5...7 {
         var pairs = PackedTensor(zero: format, rowCount: 2, columnCount: columnCount)
         pairs.codes[3] = 0x40
@@ -64,16 +67,16 @@ import Testing
   }
 
   @Test func findsFaultsInScales() {
-    for format in [WeightFormat.s8c, .u2c] {
+    for format in [WeightFormat.s8c, .u4c, .u2c] {
       var tensor = PackedTensor(zero: format, rowCount: 3, columnCount: 5)
       tensor.scales[6...7] = [0x80, 0x7F]
       expectFault(tensor, .init(.nonFiniteScale, plane: .scales, row: 11))
       tensor.scales[6...7] = [0x00, 0x80]
       expectFault(tensor, .init(.negativeScale, plane: .scales, row: 11))
     }
-    for format in [WeightFormat.u4g32, .u2g64] {
+    for format in [WeightFormat.s8g32, .u4g32, .u2g64] {
       // Three groups a row.
-      let groupSize = format == .u4g32 ? 32 : 64
+      let groupSize = format == .u2g64 ? 64 : 32
       var tensor = PackedTensor(zero: format, rowCount: 3, columnCount: 2 * groupSize + 1)
       let fault = { (reason: PackedFormatError.Reason, plane: Plane) in
         PackedFormatError(reason, plane: plane, row: 11, column: 2 * groupSize)
@@ -88,6 +91,16 @@ import Testing
         expectFault(tensor, fault(.nonFiniteMinimum, .minimums))
       }
     }
+  }
+
+  @Test(arguments: [WeightFormat.u2t, .astc6x6HDR])
+  func findsFaultsInTheOneScale(format: WeightFormat) {
+    var tensor = PackedTensor(zero: format, rowCount: 3, columnCount: 0)
+    #expect(tensor.scales.count == 4)
+    tensor.scales[2...3] = [0x80, 0x7F]
+    expectFault(tensor, .init(.nonFiniteScale, plane: .scales))
+    tensor.scales[2...3] = [0x00, 0x80]
+    expectFault(tensor, .init(.negativeScale, plane: .scales))
   }
 
   @Test func findsPlanesOfTheWrongByteCount() {

@@ -27,7 +27,8 @@ struct PackedTensor {
 
   /// Quantizes weights, a given number of rows at a time.
   init(
-    _ weights: [Float], format: WeightFormat, rowCount: Int, columnCount: Int, step: Int? = nil
+    _ weights: [Float], format: WeightFormat, rowCount: Int, columnCount: Int, step: Int? = nil,
+    options: QuantizationOptions = QuantizationOptions()
   ) throws(PackedFormatError) {
     self.init(zero: format, rowCount: 0, columnCount: columnCount)
     var row = 0
@@ -40,8 +41,9 @@ struct PackedTensor {
           repeating: 0xFF,
           count: format.byteCount(of: plane, rows: count, columns: columnCount) ?? 0)
       }
-      try Self.quantize(part, format, count, columnCount, row, &planes)
+      try Self.quantize(part, format, count, columnCount, row, options, &planes)
       codes += planes[0]
+      if format.axis(of: .scales) == .tensor { scales = [] }
       scales += planes[1]
       minimums += planes[2]
       row += count
@@ -65,7 +67,7 @@ struct PackedTensor {
 
   private static func quantize(
     _ weights: [Float], _ format: WeightFormat, _ rowCount: Int, _ columnCount: Int,
-    _ firstRow: Int, _ planes: inout [[UInt8]]
+    _ firstRow: Int, _ options: QuantizationOptions, _ planes: inout [[UInt8]]
   ) throws(PackedFormatError) {
     var codes = AlignedStorage(byteCount: planes[0].count)
     var scales = AlignedStorage(byteCount: planes[1].count)
@@ -77,7 +79,8 @@ struct PackedTensor {
       codes: codes.mutableBytes, scales: scales.mutableBytes,
       minimums: minimums.mutableBytes)
     try format.quantize(
-      weights.span, rowCount: rowCount, columnCount: columnCount, firstRow: firstRow, into: &spans)
+      weights.span, rowCount: rowCount, columnCount: columnCount, firstRow: firstRow,
+      options: options, into: &spans)
     planes = [bytes(codes), bytes(scales), bytes(minimums)]
   }
 

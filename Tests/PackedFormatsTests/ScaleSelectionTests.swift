@@ -4,10 +4,10 @@ import Testing
 
 @Suite struct ScaleSelectionTests {
   /// Bounds a little above what the formats reach, below what plainer choices reach: 2-bit
-  /// absmax scales give about 1.0, 4-bit minimum and maximum 0.0776.
+  /// absmax scales give 0.7 and more, 4-bit minimum and maximum 0.0776, 4-bit absmax 0.139.
   @Test(arguments: [
-    (WeightFormat.f16, 0.00022), (.s8c, 0.0085), (.u4g32, 0.0700), (.u2c, 0.3450),
-    (.u2g64, 0.3370),
+    (WeightFormat.f16, 0.00022), (.s8c, 0.0085), (.s8g32, 0.0055), (.u4g32, 0.0700),
+    (.u4c, 0.1075), (.u2c, 0.3450), (.u2g64, 0.3370), (.u2t, 0.3450),
   ])
   func reachesItsErrorOnGaussianWeights(format: WeightFormat, bound: Double) throws {
     let weights = gaussian(256 * 2048, seed: 11).map { $0 * 0.02 }
@@ -93,7 +93,9 @@ import Testing
     (.s8c, Float(bitPattern: 7)),
     (.s8c, Float(bitPattern: 715)), (.s8c, 3e38), (.u4g32, 1e-7), (.u4g32, 1e-20), (.u4g32, 60000),
     (.u2c, 0x1p-149),
-    (.u2c, 0x1p-133), (.u2c, 1e38), (.u2g64, 1e-7), (.u2g64, 1e-20), (.u2g64, 20000),
+    (.u2c, 0x1p-133), (.u2c, 1e38), (.u4c, 0x1p-149), (.u4c, 0x1p-133), (.u4c, 3e38),
+    (.s8g32, 1e-7), (.s8g32, 1e-20), (.s8g32, 60000), (.u2t, 0x1p-149), (.u2t, 1e38),
+    (.u2g64, 1e-7), (.u2g64, 1e-20), (.u2g64, 20000),
   ])
   func survivesExtremeMagnitudes(format: WeightFormat, magnitude: Float) throws {
     let weights = gaussian(70, seed: 9).map { max(-1, min(1, $0)) * magnitude }

@@ -14,7 +14,7 @@ import Testing
 /// The public way from canonical planes and f32 activations to f32 results.
 struct KernelLibraryTests {
   static let levels = InstructionSet.available(on: CPUFeatures.detect())
-  static let formats: [WeightFormat] = [.s8c, .u4g32, .u2c, .u2g64]
+  static let formats = WeightFormat.allCases.filter(PackedMatrix.supports)
 
   /// Values with their own sign and size a token.
   static func values(_ tokens: Int, _ columns: Int, seed: UInt64) -> [Float] {

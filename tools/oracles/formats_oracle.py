@@ -22,6 +22,14 @@ def main(name, rows, columns, folder):
         numbers = numbers.reshape(rows, -1).astype(np.float32)
         return np.repeat(numbers, group, axis=1)[:, :columns]
 
+    def scales(name):
+        """A scale for each element: per tensor, channel or group, as the name ends."""
+        if name.endswith("t"):
+            return read("scales", "<f4")[0]
+        if name.endswith("c"):
+            return read("scales", "<f4").reshape(rows, 1)
+        return spread(read("scales", "<f2"), int(name.split("g")[1]))
+
     def codes(bits):
         packed = read("codes", np.uint8).reshape(rows, -1)
         single = np.unpackbits(packed, axis=1, bitorder="little")[:, :columns * bits]
@@ -32,16 +40,16 @@ def main(name, rows, columns, folder):
         values = read("codes", "<f4")
     elif name == "f16":
         values = read("codes", "<f2").astype(np.float32)
-    elif name == "s8c":
+    elif name in ("s8c", "s8g32"):
         values = read("codes", np.int8).reshape(rows, columns).astype(np.float32)
-        values = values * read("scales", "<f4").reshape(rows, 1)
+        values = values * scales(name)
     elif name == "u4g32":
-        product = codes(4) * spread(read("scales", "<f2"), 32)
+        product = codes(4) * scales(name)
         values = spread(read("minimums", "<f2"), 32) + product
-    elif name == "u2c":
-        values = (codes(2) - np.float32(1.5)) * read("scales", "<f4").reshape(rows, 1)
-    elif name == "u2g64":
-        values = (codes(2) - np.float32(1.5)) * spread(read("scales", "<f2"), 64)
+    elif name == "u4c":
+        values = (codes(4) - np.float32(7.5)) * scales(name)
+    elif name in ("u2c", "u2g64", "u2t"):
+        values = (codes(2) - np.float32(1.5)) * scales(name)
     else:
         sys.exit(f"unknown format {name}")
     assert values.dtype == np.float32

@@ -165,6 +165,8 @@ extension StoredTensor {
   /// a small file must not ask for much memory.
   fileprivate func fits(_ wanted: WeightLayout) -> Bool {
     guard wanted != layout else { return true }
+    // A tile needs the blocks of 16 rows: it is made when all of them are there.
+    guard wanted != .astcTiles else { return false }
     var total = 0
     for plane in wanted.planes(of: format) {
       let byteCount = wanted.byteCount(

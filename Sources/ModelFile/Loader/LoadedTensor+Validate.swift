@@ -4,13 +4,14 @@ import TensorCore
 extension LoadedTensor {
   /// Rows in units that can be validated by themselves: tiles, or single rows.
   var validationUnitCount: Int {
-    layout == .rowTiles
-      ? (shape.rowCount + RowTileLayout.tileRowCount - 1) / RowTileLayout.tileRowCount
-      : shape.rowCount
+    layout == .canonical
+      ? shape.rowCount
+      : (shape.rowCount + RowTileLayout.tileRowCount - 1) / RowTileLayout.tileRowCount
   }
 
   /// Holds the values of some units against the rules of format and layout.
   func validate(_ units: Range<Int>) throws(InputError) {
+    if layout == .astcTiles { return try validateASTCTiles(units) }
     do {
       switch layout {
       case .canonical:
@@ -23,6 +24,7 @@ extension LoadedTensor {
             format: format, rows: shape.rowCount, columns: shape.columnCount)
         else { preconditionFailure("tiles of a format without them") }
         try tiles.validate(codes: codes, scales: scales, tiles: units)
+      case .astcTiles: preconditionFailure("validated above")
       }
     } catch {
       throw fault(error)
@@ -32,6 +34,7 @@ extension LoadedTensor {
   /// The tensor with its planes as its format defines them: itself where they are so already, else a
   /// copy. One pass on the calling thread.
   public func inCanonicalLayout() -> LoadedTensor {
+    if layout == .astcTiles { return fromASTCTiles() }
     guard
       layout == .rowTiles,
       let tiles = RowTileLayout(format: format, rows: shape.rowCount, columns: shape.columnCount)

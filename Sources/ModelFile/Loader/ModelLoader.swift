@@ -47,6 +47,9 @@ public struct ModelLoader: Sendable {
     public var tensors: [LoadedTensor]
     /// What each stage took.
     public var report: LoadReport
+    /// Of tensors that stayed canonical because the layout that was asked for has no place for one
+    /// of their blocks: which, and why.
+    public var refusals: [InputError] = []
   }
 
   /// Loads tensors, all of them unless some are named by their places in `file.tensors`.
@@ -56,6 +59,15 @@ public struct ModelLoader: Sendable {
   ///   `.cancelled` where `cancellation` was used.
   public func load(
     _ file: AFMWFile, tensors indices: [Int]? = nil
+  ) throws(LoadError) -> Loaded {
+    var loaded = try loadFrames(of: file, indices)
+    if loaded.tensors.contains(where: becomesASTCTiles) { try makeASTCTiles(&loaded, file) }
+    return loaded
+  }
+
+  /// Loads tensors into what can be made of single frames: anything but ASTC tiles.
+  private func loadFrames(
+    of file: AFMWFile, _ indices: [Int]?
   ) throws(LoadError) -> Loaded {
     let start = StageClock.nanoseconds(CLOCK_MONOTONIC)
     let source = try source(file, indices ?? Array(file.tensors.indices))

@@ -19,7 +19,9 @@ struct ModelParts {
     if let entry = shards.entries.first(where: { $0.name == QuantizedNames.tokenizer }) {
       tokenizer = try Self.tokenizer(entry)
     }
-    let gathered = try Self.gather(shards) { $0 }
+    // In the order of the header, which is that of the file it was made of.
+    let entries = shards.entries.sorted { $0.tensor.entryOffset < $1.tensor.entryOffset }
+    let gathered = try Self.gather(entries, shards.metadata) { $0 }
     tensors = gathered.tensors
     kept = gathered.kept
     if header.architecture == "llama" || header.architecture == "qwen2" {
@@ -35,7 +37,7 @@ struct ModelParts {
     let files = try HuggingFaceFiles(folder)
     header = try files.header(name: name)
     let tied = header.tiedOutput
-    let gathered = try Self.gather(shards) { name in
+    let gathered = try Self.gather(shards.entries, shards.metadata) { name in
       // The output projection is the embedding, whatever the file has under its name.
       if HuggingFaceNames.isIgnored(name) || (tied && name == "lm_head.weight") { return nil }
       return HuggingFaceNames.ours(name) ?? name
@@ -106,22 +108,23 @@ extension ModelParts {
   /// Puts codes and scales together, and gives every tensor our name; `rename` returns nil for
   /// what is to be left out.
   private static func gather(
-    _ shards: SafetensorsShards, rename: (String) -> String?
+    _ entries: [SafetensorsShards.Entry], _ metadata: [String: String],
+    rename: (String) -> String?
   ) throws(InputError) -> (
     tensors: [(name: String, content: SafetensorsModel.Content)], kept: [String: WeightFormat]
   ) {
     var byName: [String: SafetensorsShards.Entry] = [:]
-    for entry in shards.entries {
+    for entry in entries {
       guard byName.updateValue(entry, forKey: entry.name) == nil else {
         throw entry.error("the name occurs twice")
       }
     }
-    var formats = try Self.formats(shards)
+    var formats = try Self.formats(metadata)
     var packed: [String: QuantizedTensor] = [:]
     var parts: Set<String> = [QuantizedNames.tokenizer]
     for (name, format) in formats where format != .f32 && format != .f16 {
       let tensor = try QuantizedTensor(
-        name: name, format: format, columns: shards.metadata[QuantizedNames.columns(name)]
+        name: name, format: format, columns: metadata[QuantizedNames.columns(name)]
       ) { byName[$0] }
       parts.formUnion(tensor.partNames)
       packed[tensor.partNames[0]] = tensor
@@ -129,7 +132,7 @@ extension ModelParts {
     }
     var tensors: [(name: String, content: SafetensorsModel.Content)] = []
     var kept: [String: WeightFormat] = [:]
-    for entry in shards.entries {
+    for entry in entries {
       // A packed tensor stands where its codes do.
       if let tensor = packed[entry.name] {
         if let name = rename(tensor.name) { tensors.append((name, .packed(tensor))) }
@@ -155,11 +158,11 @@ extension ModelParts {
 
   /// The formats that the metadata say, by the names of the tensors.
   private static func formats(
-    _ shards: SafetensorsShards
+    _ metadata: [String: String]
   ) throws(InputError) -> [String: WeightFormat] {
     let suffix = QuantizedNames.format("")
     var formats: [String: WeightFormat] = [:]
-    for (key, value) in shards.metadata where key.hasSuffix(suffix) && key.count > suffix.count {
+    for (key, value) in metadata where key.hasSuffix(suffix) && key.count > suffix.count {
       guard let format = WeightFormat(name: value) else {
         throw InputError(place: "metadata \(key)", reason: "the format \(value) is not known")
       }

@@ -7,12 +7,16 @@ public enum WeightLayout: UInt16, CaseIterable, Hashable, Sendable {
   case canonical = 0
   /// Rows interleaved in tiles of 16: ``RowTileLayout``.
   case rowTiles = 1
+  /// The parts of ASTC blocks in tiles of 16 rows: ``ASTCTileLayout``. Blocks that the encoder does
+  /// not write have no place in it.
+  case astcTiles = 2
 
   /// The name in listings.
   public var name: String {
     switch self {
     case .canonical: "canonical"
     case .rowTiles: "row-tiles"
+    case .astcTiles: "astc-tiles"
     }
   }
 
@@ -22,6 +26,7 @@ public enum WeightLayout: UInt16, CaseIterable, Hashable, Sendable {
     switch self {
     case .canonical: format.planes
     case .rowTiles: RowTileLayout.holds(format) ? [.codes, .scales] : []
+    case .astcTiles: format.isASTC ? [.codes, .scales] : []
     }
   }
 
@@ -37,6 +42,8 @@ public enum WeightLayout: UInt16, CaseIterable, Hashable, Sendable {
         return nil
       }
       return layout.byteCount(of: plane)
+    case .astcTiles:
+      return ASTCTileLayout(format: format, rows: rows, columns: columns)?.byteCount(of: plane)
     }
   }
 }

@@ -1,0 +1,80 @@
+import PackedFormats
+import Testing
+
+@Suite struct TensorSurveyTests {
+  private func survey(
+    _ weights: [Float], columnCount: Int, options: QuantizationOptions = QuantizationOptions()
+  ) throws -> TensorSurvey {
+    var survey = TensorSurvey(options: options)
+    try survey.add(weights.span, columnCount: columnCount)
+    return survey
+  }
+
+  @Test(arguments: [Float(1), 0.02, 1e-30, 1e30])
+  func findsTheScaleOfLeastError(factor: Float) throws {
+    for seed in UInt64(0)..<5 {
+      let weights = gaussian(40 * 500, seed: seed + 1).map { $0 * factor }
+      let scale = try survey(weights, columnCount: 500).tensorScale(for: .u2t)
+      let exact = ReferenceFit.twoBitScale(weights)
+      func error(_ scale: Double) -> Double {
+        ReferenceFit.error(weights, scale: scale, offset: 0.5, top: 1)
+      }
+      #expect(error(Double(scale)) <= error(exact) * 1.0001, "seed \(seed)")
+    }
+  }
+
+  @Test func weighsColumns() throws {
+    let importance = gaussian(500, seed: 2).map { 0.01 + $0 * $0 }
+    let weights = gaussian(20 * 500, seed: 3)
+    let options = QuantizationOptions(importance: importance)
+    let scale = try survey(weights, columnCount: 500, options: options).tensorScale(for: .u2t)
+    let all = weights.indices.map { importance[$0 % 500] }
+    let found = ReferenceFit.error(
+      weights, importance: all, scale: Double(scale), offset: 0.5, top: 1)
+    let best = ReferenceFit.bestError(weights, importance: all, offset: 0.5, top: 1)
+    #expect(found <= best * 1.0001)
+  }
+
+  @Test func partsInAnyOrderAreTheWhole() throws {
+    let weights = gaussian(60 * 77, seed: 9)
+    let whole = try survey(weights, columnCount: 77)
+    let parts = try [0..<7, 7..<30, 30..<60].map { rows in
+      try survey(Array(weights[rows.lowerBound * 77..<rows.upperBound * 77]), columnCount: 77)
+    }
+    for order in [[0, 1, 2], [2, 0, 1], [1, 2, 0]] {
+      var merged = TensorSurvey()
+      for index in order { merged.merge(parts[index]) }
+      #expect(merged.largestMagnitude == whole.largestMagnitude)
+      let scale = try merged.tensorScale(for: .u2t)
+      #expect(scale == (try whole.tensorScale(for: .u2t)))
+    }
+  }
+
+  @Test func absoluteMaximum() throws {
+    let options = QuantizationOptions(scaleFit: .absoluteMaximum)
+    let survey = try survey([0.25, -3, 1, 2], columnCount: 2, options: options)
+    #expect(try survey.tensorScale(for: .u2t) == 2)
+  }
+
+  @Test(arguments: [
+    (Float(1), Float(0x1p-10)), (1.99, 0x1p-10), (2, 0x1p-9), (0.03, 0x1p-16), (3e38, 0x1p117),
+    (0x1p-149, 0x1p-126), (0, 1),
+  ])
+  func blocksGetAPowerOfTwo(largest: Float, scale: Float) throws {
+    let survey = try survey([0, -largest, largest / 2], columnCount: 3)
+    #expect(try survey.tensorScale(for: .astc6x6HDR) == scale)
+  }
+
+  @Test func extremes() throws {
+    #expect(try survey([0, 0], columnCount: 2).tensorScale(for: .u2t) == 0)
+    #expect(try survey([0x1p-149], columnCount: 1).tensorScale(for: .u2t) == 0x1p-149)
+    #expect(throws: PackedFormatError(.nonFiniteWeight, row: 11, column: 1)) {
+      var survey = TensorSurvey()
+      let weights: [Float] = [1, 2, 3, .nan]
+      try survey.add(weights.span, columnCount: 2, firstRow: 10)
+    }
+    let largest = [Float.greatestFiniteMagnitude, -.greatestFiniteMagnitude]
+    let found = try survey(largest, columnCount: 2).tensorScale(for: .u2t)
+    #expect((1.5 * found).isFinite)
+  }
+}
