@@ -15,8 +15,8 @@ struct AFMBench: ParsableCommand {
     subcommands: [
       RunCommand.self, PackCommand.self, MakeCommand.self, InspectCommand.self, VerifyCommand.self,
       LoadCommand.self, DumpCommand.self, ExportCommand.self, TokenizeCommand.self,
-      LogitsCommand.self, GenerateCommand.self,
-      ScoreCommand.self, TraceCommand.self, ASTCCommand.self,
+      LogitsCommand.self, GenerateCommand.self, ScoreCommand.self, TraceCommand.self,
+      ASTCCommand.self,
     ])
 
   static func main() {

@@ -28,8 +28,9 @@ final class ContainerTensors: Sendable {
       }
       return .success(tensors?.removeValue(forKey: name))
     }
+    if let tensor = try found.get() { return tensor }
     // A tensor that the file has is missing here only where it was taken before.
-    return try found.get() ?? file.loadTensor(named: name, threads: threads)
+    return try file.loadTensor(named: name, threads: threads)
   }
 
   private func load() throws(InputError) -> [String: LoadedTensor] {

@@ -40,6 +40,8 @@ package struct ContainerWriter: ~Copyable {
     let name: String
     let shape: TensorShape
     let format: WeightFormat
+    /// The layout that the bytes come in, and the one that they are written in.
+    let arrival: WeightLayout
     var layout: WeightLayout
     let storage: PlaneStorage
     var planes: [OpenPlane]
@@ -79,11 +81,13 @@ package struct ContainerWriter: ~Copyable {
   /// Elements from which real numbers are stored as they are in a file that is to be mapped.
   private static var mappedElementCount: Int { 1 << 15 }
 
-  /// Begins a tensor; its bytes follow in `append`.
+  /// Begins a tensor; its bytes follow in `append`: canonical ones, unless `layout` says which they
+  /// come in and are to stay in.
   ///
   /// Throws for what the format cannot hold: see the limits in the specification.
   package mutating func beginTensor(
-    name: String, shape: TensorShape, format: WeightFormat, storage: PlaneStorage = .compressed
+    name: String, shape: TensorShape, format: WeightFormat, layout given: WeightLayout? = nil,
+    storage: PlaneStorage = .compressed
   ) throws(PackError) {
     precondition(current == nil, "the tensor before has not ended")
     func fault(_ reason: String) -> PackError {
@@ -93,16 +97,18 @@ package struct ContainerWriter: ~Copyable {
     guard names.count < ContainerLayout.tensorCountLimit else { throw fault("too many tensors") }
     guard names.insert(name).inserted else { throw fault("a second tensor has this name") }
     var planes: [OpenPlane] = []
-    let layout = usesKernelLayouts ? format.kernelLayout ?? .canonical : .canonical
+    let arrival = given ?? .canonical
+    precondition(!arrival.planes(of: format).isEmpty, "a layout that does not hold the format")
+    let layout = given ?? (usesKernelLayouts ? format.kernelLayout : nil) ?? .canonical
     // Real numbers run as they are; vectors of them are not worth a page each.
     let isMapped =
-      usesKernelLayouts
+      usesKernelLayouts && given == nil
       && (format == .f32 || format == .f16) && shape.elementCount >= Self.mappedElementCount
-    let storage = layout == .canonical && !isMapped ? storage : .stored
-    for plane in format.planes {
+    let storage = layout == arrival && !isMapped ? storage : .stored
+    for plane in arrival.planes(of: format) {
       guard
-        let byteCount = format.byteCount(
-          of: plane, rows: shape.rowCount, columns: shape.columnCount),
+        let byteCount = arrival.byteCount(
+          of: plane, format: format, rows: shape.rowCount, columns: shape.columnCount),
         let layoutByteCount = layout.byteCount(
           of: plane, format: format, rows: shape.rowCount, columns: shape.columnCount)
       else { throw fault("the tensor is too large") }
@@ -114,7 +120,8 @@ package struct ContainerWriter: ~Copyable {
       planes.append(OpenPlane(plane: plane, expectedByteCount: byteCount))
     }
     current = OpenTensor(
-      name: name, shape: shape, format: format, layout: layout, storage: storage, planes: planes)
+      name: name, shape: shape, format: format, arrival: arrival, layout: layout,
+      storage: storage, planes: planes)
   }
 
   /// Adds the next bytes of a plane of the tensor that has begun.
@@ -151,8 +158,10 @@ package struct ContainerWriter: ~Copyable {
   package mutating func endTensor() throws(PackError) {
     guard var tensor = current else { preconditionFailure("no tensor has begun") }
     current = nil
-    if tensor.layout == .rowTiles { tensor.planes = try Self.tiles(of: tensor) }
-    if tensor.layout == .astcTiles {
+    if tensor.arrival == .canonical, tensor.layout == .rowTiles {
+      tensor.planes = try Self.tiles(of: tensor)
+    }
+    if tensor.arrival == .canonical, tensor.layout == .astcTiles {
       if let tiles = Self.astcTiles(of: tensor) {
         tensor.planes = tiles
       } else {
