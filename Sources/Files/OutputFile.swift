@@ -20,6 +20,12 @@ package struct OutputFile: ~Copyable {
   private let descriptor: FileDescriptor
   /// The name of the partial file, where it has one.
   private var temporaryPath: String?
+  /// Appended bytes that are not in the file yet.
+  private var pending: [UInt8] = []
+
+  /// What is written at once, at multiples of itself: the page cache then holds the file in large
+  /// pieces, and mapping 0.85 GB of it takes 15 ms instead of 60.
+  private static var unitByteCount: Int { 2 << 20 }
 
   /// Creates an empty partial file for that destination.
   ///
@@ -63,12 +69,42 @@ package struct OutputFile: ~Copyable {
 
   /// Writes at the end.
   package mutating func append(_ bytes: RawSpan) throws(FileError) {
-    try write(bytes, at: byteCount)
+    if bytes.byteCount >= 4 * Self.unitByteCount {
+      // Large enough by itself, and not worth a copy.
+      try writePending(pending.count)
+      try put(bytes, at: byteCount)
+      byteCount += bytes.byteCount
+      return
+    }
+    let start = byteCount - pending.count
+    // The buffer lives for the call.
+    unsafe bytes.withUnsafeBytes { unsafe pending.append(contentsOf: $0) }
+    byteCount += bytes.byteCount
+    let whole = byteCount / Self.unitByteCount * Self.unitByteCount - start
+    guard whole > 0 else { return }
+    try writePending(whole)
+  }
+
+  /// Writes the first of the appended bytes that wait.
+  private mutating func writePending(_ count: Int) throws(FileError) {
+    guard count > 0 else { return }
+    let start = byteCount - pending.count
+    let waiting = pending
+    let span = waiting.span
+    // Bytes have no padding.
+    try unsafe put(span.bytes.extracting(0..<count), at: start)
+    pending = Array(waiting[count...])
   }
 
   /// Writes at an offset; a gap before it reads as zeros.
   package mutating func write(_ bytes: RawSpan, at offset: Int) throws(FileError) {
     precondition(offset >= 0, "a negative offset")
+    try writePending(pending.count)
+    try put(bytes, at: offset)
+    byteCount = max(byteCount, offset + bytes.byteCount)
+  }
+
+  private func put(_ bytes: RawSpan, at offset: Int) throws(FileError) {
     var done = 0
     let total = bytes.byteCount
     while done < total {
@@ -82,13 +118,13 @@ package struct OutputFile: ~Copyable {
       guard count > 0 else { throw .last(path: path, operation: .write) }
       done += count
     }
-    byteCount = max(byteCount, offset + total)
   }
 
   /// Makes the file appear at its path, in place of the one that may be there.
   ///
   /// `synchronize` first waits until the bytes are on the medium.
   package consuming func commit(synchronize: Bool = false) throws(FileError) {
+    try writePending(pending.count)
     if synchronize, fsync(descriptor.number) != 0 {
       throw .last(path: path, operation: .synchronize)
     }

@@ -15,12 +15,13 @@ public struct QuantizationOptions: Sendable {
     case thorough
   }
 
-  /// What scales are fitted to; nil leaves it to the format (stated on its page).
+  /// What scales are fitted to; nil leaves it to the format (see <doc:ScaleFits>).
   public var scaleFit: ScaleFit?
   /// How long the ASTC encoder searches.
   public var effort: Effort
-  /// The weight of each column's squared error, positive and finite, one a column: usually the mean squared
-  /// activation. nil counts all columns alike.
+  /// The weight of each column's squared error, positive and finite, one a column: usually the mean
+  /// squared activation. nil counts all columns alike. Read where the fit is `meanSquare`, and by
+  /// the ASTC encoder.
   public var importance: [Float]?
   /// ASTC: clips each row at so many times its root mean square. nil covers every weight of the
   /// row, so that nothing is clipped.

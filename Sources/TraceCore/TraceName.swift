@@ -42,6 +42,8 @@ public enum TraceName: UInt8, CaseIterable, Hashable, Sendable {
   case verify = 21
   /// Choosing the tier for a request.
   case route = 22
+  /// Holding values against the rules of their formats.
+  case validate = 23
 
   /// One transformer layer.
   case layer = 64

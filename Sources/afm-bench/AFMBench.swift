@@ -14,8 +14,8 @@ struct AFMBench: ParsableCommand {
     version: Version.text,
     subcommands: [
       RunCommand.self, PackCommand.self, MakeCommand.self, InspectCommand.self, VerifyCommand.self,
-      DumpCommand.self, ExportCommand.self, TokenizeCommand.self, LogitsCommand.self,
-      GenerateCommand.self,
+      LoadCommand.self, DumpCommand.self, ExportCommand.self, TokenizeCommand.self,
+      LogitsCommand.self, GenerateCommand.self,
       ScoreCommand.self, TraceCommand.self,
     ])
 

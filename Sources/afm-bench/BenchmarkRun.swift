@@ -123,9 +123,7 @@ struct BenchmarkRun {
     guard let recording else { return }
     var files: [PlannedFile] = []
     if let path = plan.trace {
-      let isPerfetto = path.hasSuffix(".perfetto-trace") || path.hasSuffix(".pftrace")
-      files.append(
-        PlannedFile(path: path, content: isPerfetto ? .perfetto(recording) : .recording(recording)))
+      files.append(PlannedFile(path: path, content: PlannedFile.Content(recording, path: path)))
     }
     if let bundle = plan.bundle, let environment {
       try OutputFolder.make(bundle)
@@ -137,37 +135,6 @@ struct BenchmarkRun {
       ]
     }
     try PlannedFile.write(files[...])
-  }
-}
-
-/// A file of a run's results.
-private struct PlannedFile {
-  /// What it holds.
-  enum Content {
-    case text(String)
-    case recording(Recording)
-    case perfetto(Recording)
-  }
-
-  var path: String
-  var content: Content
-
-  /// Writes all files, then lets all of them appear.
-  static func write(_ files: ArraySlice<PlannedFile>) throws {
-    guard let first = files.first else { return }
-    var file = try OutputFile(creating: first.path)
-    switch first.content {
-    case .text(let text): try append(Array(text.utf8), to: &file)
-    case .recording(let recording): try append(RecordingFile.encode(recording), to: &file)
-    case .perfetto(let recording): try PerfettoOutput.write(recording, to: &file)
-    }
-    try write(files.dropFirst())
-    try file.commit()
-  }
-
-  private static func append(_ bytes: [UInt8], to file: inout OutputFile) throws {
-    // Bytes have no padding to read.
-    try file.append(unsafe bytes.span.bytes)
   }
 }
 

@@ -32,6 +32,8 @@ struct CommandFailure: Error {
     case let failure as CommandFailure: self = failure
     case let error as InputError: self.init(.badInput, error.description)
     case let error as FileError: self.init(.environment, error.description)
+    case .input(let error) as PackError: self.init(.badInput, error.description)
+    case .output(let error) as PackError: self.init(.environment, error.description)
     case let error as SelectionError:
       if case .unknownName = error {
         self.init(.usage, error.description)

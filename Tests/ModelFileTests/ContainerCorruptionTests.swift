@@ -55,6 +55,71 @@ import Testing
     #expect(Self.fault(path) == nil)
   }
 
+  /// A file of a few frames in either form.
+  private static func file(kernel: Bool, in folder: ScratchFolder) throws -> String {
+    let path = folder.path("flips.afmw")
+    try ModelLoaderTests.write(
+      [
+        try SampleTensor("token_embd.weight", [40, 72], .u4g32, seed: 1),
+        try SampleTensor("blk.0.attn_q.weight", [33, 90], .u2c, seed: 2),
+        try SampleTensor("blk.0.ffn_up.weight", [17, 65], .s8c, seed: 3),
+        try SampleTensor("output_norm.weight", [8], .f32, seed: 4),
+      ], to: path, kernel: kernel)
+    return path
+  }
+
+  /// 5,000 single bits, drawn with a fixed seed: neither `verify` nor the model loader lets one by.
+  @Test(arguments: [false, true])
+  func randomFlippedBitsAreFoundByVerifyAndRefusedByTheLoader(kernel: Bool) throws {
+    let folder = try ScratchFolder()
+    let path = try Self.file(kernel: kernel, in: folder)
+    let good = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    let handle = try FileHandle(forUpdating: URL(filePath: path))
+    defer { try? handle.close() }
+    let loader = ModelLoaderTests.loader(threads: 1)
+    _ = try loader.load(try AFMWFile(opening: path))
+    var generator = SeededGenerator(seed: 2025)
+    for _ in 0..<5_000 {
+      let offset = Int.random(in: good.indices, using: &generator)
+      let bit = UInt8.random(in: 0..<8, using: &generator)
+      try handle.seek(toOffset: UInt64(offset))
+      try handle.write(contentsOf: Data([good[offset] ^ (1 << bit)]))
+      #expect(Self.fault(path) != nil, "verify: bit \(bit) of byte \(offset)")
+      #expect(throws: (any Error).self, "loader: bit \(bit) of byte \(offset)") {
+        try loader.load(try AFMWFile(opening: path))
+      }
+      try handle.seek(toOffset: UInt64(offset))
+      try handle.write(contentsOf: Data([good[offset]]))
+    }
+    #expect(Self.fault(path) == nil)
+  }
+
+  @Test func everyTruncationOfAMappedFileIsFound() throws {
+    let folder = try ScratchFolder()
+    let path = try Self.file(kernel: true, in: folder)
+    let good = try Data(contentsOf: URL(filePath: path))
+    let handle = try FileHandle(forUpdating: URL(filePath: path))
+    defer { try? handle.close() }
+    for count in (0..<good.count).reversed() {
+      try handle.truncate(atOffset: UInt64(count))
+      #expect(throws: InputError.self, "\(count) bytes") { _ = try AFMWFile(opening: path) }
+    }
+  }
+
+  /// A file that was whole when it was opened and is shorter when it is mapped.
+  @Test(arguments: [false, true])
+  func aFileThatShrinksUnderTheLoaderIsAnError(kernel: Bool) throws {
+    let folder = try ScratchFolder()
+    let path = folder.path("m.afmw")
+    try ModelLoaderTests.write(
+      [try SampleTensor("t", [2048, 2048], .s8c, seed: 3)], to: path, kernel: kernel)
+    let file = try AFMWFile(opening: path)
+    let handle = try FileHandle(forUpdating: URL(filePath: path))
+    try handle.truncate(atOffset: 1_000_000)
+    try handle.close()
+    #expect(throws: LoadError.self) { try ModelLoaderTests.loader().load(file) }
+  }
+
   @Test func everyTruncationAndExtensionIsFound() throws {
     let folder = try ScratchFolder()
     let path = folder.path("m.afmw")

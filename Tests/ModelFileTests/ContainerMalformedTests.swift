@@ -134,7 +134,10 @@ struct Defect: Sendable, CustomTestStringConvertible {
       }
     },
     Defect("unknown format", "tensor b", "format 999") { $0.edit("TENS") { $0.set(104, 999, 2) } },
-    Defect("unknown layout", "tensor b", "layout 1") { $0.edit("TENS") { $0.set(106, 1, 2) } },
+    Defect("unknown layout", "tensor b", "layout 255") { $0.edit("TENS") { $0.set(106, 255, 2) } },
+    Defect("layout without the format", "tensor b", "layout row-tiles has no f32") {
+      $0.edit("TENS") { $0.set(106, 1, 2) }
+    },
     Defect("rank of 255", "tensor 1", "rank 255") { $0.edit("TENS") { $0.set(110, 255, 1) } },
     Defect("plane missing", "tensor", "") { $0.edit("TENS") { $0.set(15, 1, 1) } },
     Defect("other plane", "tensor a", "plane 2 where") { $0.edit("TENS") { $0.set(64, 2, 1) } },

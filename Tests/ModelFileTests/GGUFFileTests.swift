@@ -93,4 +93,16 @@ import Testing
       #expect(error?.file == path)
     }
   }
+
+  /// The example of ModelFile.docc/GGUF.md.
+  @Test func readsTheWorkedExample() throws {
+    var writer = GGUFWriter()
+    let unit = [UInt8](repeating: 0xE4, count: 64) + [0x00, 0x40]
+    writer.tensors.append(.init(name: "t", dimensions: [256], type: 35, data: unit))
+    try withTemporaryFile(writer.build().bytes) { path in
+      let file = try GGUFFile(path: path)
+      let half = [-2, 0, 2, 4].flatMap { [Float](repeating: $0, count: 32) }
+      #expect(try file.values(of: file.tensors[0]) == half + half)
+    }
+  }
 }

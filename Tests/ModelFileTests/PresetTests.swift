@@ -41,7 +41,8 @@ import Tokenization
   /// Digests of planes that seed 1 gives; another machine must find the same.
   @Test(
     arguments: [
-      (WeightFormat.f32, WeightFormat.f32, "497a83ed2c95f3e4"), (.u2c, .u4g32, "2d4f87f5f6f63ce5"), (.s8c, .u2g64, "61cbbc48cb82eea4"),
+      (WeightFormat.f32, WeightFormat.f32, "497a83ed2c95f3e4"), (.u2c, .u4g32, "2d4f87f5f6f63ce5"),
+      (.s8c, .u2g64, "61cbbc48cb82eea4"),
     ])
   func theSameBytesOnEveryMachine(
     weights: WeightFormat, embedding: WeightFormat, expected: String

@@ -8,7 +8,7 @@ import Tokenization
 
 /// Codes and scales that come in through safetensors, and go out again.
 @Suite struct QuantizedSafetensorsTests {
-  static let packed = WeightFormat.allCases.filter { $0 != .f32 && $0 != .f16 }
+  static let coded = WeightFormat.allCases.filter { $0.codeRange != nil }
 
   /// Header of a made-up architecture, so that any tensors are a model.
   private static var header: String {
@@ -77,7 +77,7 @@ import Tokenization
   }
 
   /// 700 rows of 397 columns are two pieces for the packer, with a ragged end everywhere.
-  @Test(arguments: packed) func codesArePackedBitForBit(format: WeightFormat) throws {
+  @Test(arguments: coded) func codesArePackedBitForBit(format: WeightFormat) throws {
     let folder = try ScratchFolder()
     let sample = try Sample(format, rows: 700, columns: 397, seed: 11)
     let (input, output) = (folder.path("in.safetensors"), folder.path("out.afmw"))
@@ -115,6 +115,64 @@ import Tokenization
     let second = try AFMWFile(opening: again).loadTensor(named: "w")
     for plane in format.planes {
       #expect(bytes(second.planes.bytes(of: plane)) == sample.planes[plane], "\(plane)")
+    }
+  }
+
+  /// The example of ModelFile.docc/QuantizedSafetensors.md.
+  @Test func theWorkedExampleIsPackedAsItSays() throws {
+    let folder = try ScratchFolder()
+    var file = SafetensorsBytes()
+    file.metadata = [
+      ("afm.header", Self.header.replacing("\"", with: "\\\"")), ("w.format", "u2c"),
+    ]
+    file.add("w.codes", "U8", [2, 3], [0, 1, 2, 3, 0, 1])
+    file.add("w.scales", "F32", [2], [0, 0, 0x80, 0x3F, 0, 0, 0, 0x3F])
+    try file.write(to: folder.path("w.safetensors"))
+    let model = try SafetensorsModel(path: folder.path("w.safetensors"))
+    var values = [Float](repeating: .nan, count: 6)
+    var output = values.mutableSpan
+    try model.readRows(0..<2, ofTensor: 0, into: &output)
+    #expect(values == [-1.5, -0.5, 0.5, 0.75, -0.75, -0.25])
+    _ = try ModelPacker(weights: .s8c, embedding: .s8c).pack(model, to: folder.path("w.afmw"))
+    let tensor = try AFMWFile(opening: folder.path("w.afmw")).loadTensor(named: "w")
+    #expect(bytes(tensor.codes) == [0x24, 0x13])
+    #expect(bytes(tensor.scales) == [0, 0, 0x80, 0x3F, 0, 0, 0, 0x3F])
+  }
+
+  /// Packed blocks, in any ranges of rows, from a file and as planes of a source.
+  @Test(arguments: coded + [.astc6x6LDR, .astc6x6HDR])
+  func rowsAreReadBitForBit(format: WeightFormat) throws {
+    let folder = try ScratchFolder()
+    let sample = try Sample(format, rows: 9, columns: 145, seed: 14)
+    try sample.file.write(to: folder.path("in.safetensors"))
+    let model = try SafetensorsModel(path: folder.path("in.safetensors"))
+    #expect(model.tensors.map(\.stored) == [format])
+    #expect(model.tensors[0].shape.dimensions == [9, 145])
+    for rows in [0..<9, 0..<1, 3..<7, 8..<9] {
+      var found = Plane.allCases.map { plane in
+        let count = format.byteCount(of: plane, rows: rows.count, columns: 145) ?? 0
+        return [UInt8](repeating: 0xAA, count: count)
+      }
+      var (codes, scales, minimums) = (found[0], found[1], found[2])
+      do {
+        var codeSpan = codes.mutableSpan
+        var scaleSpan = scales.mutableSpan
+        var minimumSpan = minimums.mutableSpan
+        // Bytes have no padding, and every value is a valid one.
+        var planes = unsafe MutablePackedPlanes(
+          codes: codeSpan.mutableBytes, scales: scaleSpan.mutableBytes,
+          minimums: minimumSpan.mutableBytes)
+        try model.readPlanes(rows, ofTensor: 0, into: &planes)
+      }
+      found = [codes, scales, minimums]
+      for plane in format.planes {
+        let whole = try #require(sample.planes[plane])
+        let isShared = format.axis(of: plane) == .tensor
+        let width = isShared ? 0 : whole.count / 9
+        let expected =
+          isShared ? whole : Array(whole[rows.lowerBound * width..<rows.upperBound * width])
+        #expect(found[Int(plane.rawValue)] == expected, "\(plane) of \(rows)")
+      }
     }
   }
 

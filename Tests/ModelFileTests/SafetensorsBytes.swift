@@ -1,5 +1,6 @@
 import Foundation
 import ModelFile
+import Testing
 
 /// A safetensors file put together by hand: header as text, data as bytes.
 struct SafetensorsBytes {
@@ -39,4 +40,19 @@ struct SafetensorsBytes {
   }
 
   func write(to path: String) throws { try Data(bytes).write(to: URL(filePath: path)) }
+}
+
+extension SafetensorsFile {
+  /// A whole tensor as float32.
+  func values(of tensor: SafetensorsTensor) throws -> [Float] {
+    let count = tensor.shape.elementCount
+    var values = [Float](repeating: .nan, count: count)
+    var output = values.mutableSpan
+    try readElements(0..<count, of: tensor, into: &output)
+    return values
+  }
+
+  func values(_ name: String) throws -> [Float] {
+    try values(of: #require(tensor(named: name)))
+  }
 }

@@ -23,14 +23,6 @@ import Tokenization
     return values
   }
 
-  private func values(_ file: SafetensorsFile, _ name: String) throws -> [Float] {
-    let tensor = try #require(file.tensor(named: name))
-    var values = [Float](repeating: .nan, count: tensor.shape.elementCount)
-    var output = values.mutableSpan
-    try file.readElements(0..<values.count, of: tensor, into: &output)
-    return values
-  }
-
   /// What Swift's own conversion gives, by another way than ours for BF16.
   private func rounded(_ value: Float, _ content: SafetensorsExport.Content) -> Float {
     switch content {
@@ -59,7 +51,7 @@ import Tokenization
       #expect(found.element.rawValue.lowercased() == content.rawValue)
       #expect(found.shape == tensor.shape)
       #expect(
-        try values(exported, tensor.name) == values(tensor).map { rounded($0, content) },
+        try exported.values(tensor.name) == values(tensor).map { rounded($0, content) },
         "\(tensor.name)")
       // Every tensor is aligned to its elements.
       #expect(found.offset % (found.element.bitCount / 8) == 0)

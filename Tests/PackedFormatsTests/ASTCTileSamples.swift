@@ -36,36 +36,7 @@ struct ASTCTileSample {
 
   /// The planes in the layout.
   func written() throws -> (codes: [UInt8], scales: [UInt8]) {
-    var codes = [UInt8](repeating: 0xEE, count: layout.byteCount(of: .codes))
-    for band in 0..<layout.bandCount {
-      let rows = rows(of: band)
-      try unsafe codes.withUnsafeMutableBytes { codes in
-        try unsafe blocks.withUnsafeBytes { blocks in
-          try unsafe minimums.withUnsafeBytes { minimums in
-            let size = layout.bandByteCount
-            // Every range is a band's part of its plane.
-            try unsafe layout.writeBand(
-              band,
-              blocks: .init(
-                rebasing: blocks[
-                  rows.lowerBound * layout.rowByteCount..<rows.upperBound * layout.rowByteCount]),
-              minimums: minimums.isEmpty
-                ? minimums
-                : .init(
-                  rebasing: minimums[
-                    rows.lowerBound * layout.blockCount * 2..<rows.upperBound * layout.blockCount
-                      * 2]),
-              into: .init(rebasing: codes[band * size..<(band + 1) * size]))
-          }
-        }
-      }
-    }
-    var placed = [UInt8](repeating: 0, count: layout.byteCount(of: .scales))
-    for row in 0..<layout.rows {
-      let from = layout.format == .astc6x6HDR ? 0 : row * 4
-      for byte in 0..<4 { placed[row * 4 + byte] = scales[from + byte] }
-    }
-    return (codes, placed)
+    try layout.tiles(codes: blocks, scales: scales, minimums: minimums)
   }
 
   /// The canonical planes again.

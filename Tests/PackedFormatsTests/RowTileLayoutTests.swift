@@ -125,7 +125,8 @@ import Testing
       // The storage has the layout's byte count, the pieces are whole numbers of the planes.
       unsafe storage.withUnsafeMutableBytes { storage in
         guard let base = storage.baseAddress else { return }
-        for (plane, bytes) in [(Plane.scales, matrix.scales), (.minimums, matrix.minimums)] {
+        for (plane, bytes) in [(Plane.scales, matrix.scales), (.minimums, matrix.minimums)]
+        where format.planes.contains(plane) {
           let middle = bytes.count / width / 3 * width
           for range in [0..<middle, middle..<bytes.count] where !range.isEmpty {
             unsafe bytes.withUnsafeBytes {
@@ -145,7 +146,119 @@ import Testing
         }
       }
       #expect(back[.scales] == matrix.scales)
-      #expect(back[.minimums] == matrix.minimums)
+      #expect(back[.minimums] ?? [] == matrix.minimums)
     }
+  }
+
+  @Test(arguments: formats)
+  func wholePlanesComeBack(format: WeightFormat) throws {
+    for (rows, columns) in Self.shapes {
+      let matrix = try Matrix(format, rows: rows, columns: columns, seed: 10)
+      let tiles = try matrix.layout.interleaved(
+        codes: matrix.codes, scales: matrix.scales, minimums: matrix.minimums)
+      let planes = try matrix.layout.canonical(codes: tiles.codes, scales: tiles.scales)
+      #expect(planes[.codes] == matrix.codes)
+      #expect(planes[.scales] == matrix.scales)
+      #expect(planes[.minimums] ?? [] == matrix.minimums)
+    }
+  }
+
+  /// The fault that validating finds after a change of one byte; nil for legal tiles.
+  private static func fault(
+    _ matrix: Matrix, codes: (inout [UInt8]) -> Void = { _ in },
+    scales: (inout [UInt8]) -> Void = { _ in }
+  ) throws -> PackedFormatError.Reason? {
+    var tiles = try matrix.layout.interleaved(
+      codes: matrix.codes, scales: matrix.scales, minimums: matrix.minimums)
+    codes(&tiles.codes)
+    scales(&tiles.scales)
+    do {
+      // Bytes have no padding.
+      try unsafe matrix.layout.validate(
+        codes: tiles.codes.span.bytes, scales: tiles.scales.span.bytes,
+        tiles: 0..<matrix.layout.tileCount)
+      return nil
+    } catch {
+      return error.reason
+    }
+  }
+
+  /// Legal numbers, so that only what a test changes is at fault.
+  private static func legal(_ format: WeightFormat, rows: Int, columns: Int) throws -> Matrix {
+    var matrix = try Matrix(format, rows: rows, columns: columns, seed: 11)
+    let width = format.groupSize == nil ? 4 : 2
+    for index in stride(from: width - 1, to: matrix.scales.count, by: width) {
+      matrix.scales[index] = 0x3C
+    }
+    for index in stride(from: 1, to: matrix.minimums.count, by: 2) { matrix.minimums[index] = 0xBC }
+    if format.codeBitCount == 8 { matrix.codes = matrix.codes.map { $0 == 0x80 ? 1 : $0 } }
+    return matrix
+  }
+
+  @Test(arguments: formats)
+  func whatTilesMustNotHoldIsFound(format: WeightFormat) throws {
+    let width = format.groupSize == nil ? 4 : 2
+    for (rows, columns) in [(33, 70), (16, 64), (18, 5), (32, 130)] {
+      let matrix = try Self.legal(format, rows: rows, columns: columns)
+      #expect(try Self.fault(matrix) == nil)
+      let infinity: [UInt8] = width == 4 ? [0x80, 0x7F] : [0x00, 0x7C]
+      func number(_ bytes: [UInt8], at index: Int) throws -> PackedFormatError.Reason? {
+        try Self.fault(matrix) { _ in
+        } scales: { scales in
+          scales.replaceSubrange(index + width - 2..<index + width, with: bytes)
+        }
+      }
+      #expect(try number(infinity, at: 0) == .nonFiniteScale)
+      #expect(try number([0x00, 0xBC], at: 0) == .negativeScale)
+      #expect(try number(infinity, at: 15 * width) == .nonFiniteScale)
+      if format.planes.contains(.minimums) {
+        #expect(try number(infinity, at: 32) == .nonFiniteMinimum)
+      }
+      if format == .u2t { #expect(try number([0x00, 0x3D], at: width) == .unequalScales) }
+      if rows % 16 != 0 {
+        let last = matrix.layout.byteCount(of: .scales) - width
+        #expect(try number([0x00, 0x3C], at: last) == .nonzeroPadding)
+        // The last row's place in the last tile's last word.
+        #expect(try Self.fault(matrix, codes: { $0[$0.count - 1] ^= 1 }) == .nonzeroPadding)
+      }
+      if format.codeBitCount == 8 {
+        #expect(try Self.fault(matrix, codes: { $0[0] = 0 }) == .forbiddenCode)
+      }
+      if columns % (32 / (format.codeBitCount ?? 32)) != 0 {
+        let (byte, shift) = matrix.place(0, columns)
+        #expect(
+          try Self.fault(matrix, codes: { $0[byte] ^= 1 << UInt8(shift) }) == .nonzeroPadding)
+      }
+    }
+  }
+
+  /// The example of the layout's page.
+  @Test func theWorkedExampleHolds() throws {
+    let layout = try #require(RowTileLayout(format: .u2c, rows: 2, columns: 5))
+    let tiles = try layout.interleaved(
+      codes: [0x27, 0x02, 0xE4, 0x01], scales: [0, 0, 0, 0x40, 0, 0, 0, 0x3F])
+    #expect(
+      tiles.codes
+        == [0x0B, 0x01, 0x02, 0x00, 0x04, 0x01, 0x02, 0x03] + [UInt8](repeating: 0, count: 248))
+    #expect(
+      tiles.scales == [0, 0, 0, 0x40, 0, 0, 0, 0x3F] + [UInt8](repeating: 0, count: 56))
+  }
+
+  @Test func nonzeroBitsBehindARowAreRefused() throws {
+    let layout = try #require(RowTileLayout(format: .u2c, rows: 2, columns: 5))
+    let error = #expect(throws: PackedFormatError.self) {
+      try layout.interleaved(
+        codes: [0x27, 0x02, 0xE4, 0x05], scales: [UInt8](repeating: 0, count: 8))
+    }
+    #expect(error?.reason == .nonzeroPadding)
+    #expect(error?.row == 1)
+  }
+
+  @Test func impossibleDimensionsHaveNoLayout() {
+    for (rows, columns) in [(0, 1), (1, 0), (-1, 5), (.max, 1), (1, .max), (1 << 40, 1 << 40)] {
+      #expect(RowTileLayout(format: .u2c, rows: rows, columns: columns) == nil)
+    }
+    #expect(RowTileLayout(format: .f32, rows: 16, columns: 64) == nil)
+    #expect(RowTileLayout(format: .astc6x6LDR, rows: 16, columns: 64) == nil)
   }
 }

@@ -1,5 +1,6 @@
 import KernelContract
 import QuantKernels
+import TensorCore
 
 /// The rows that the next linear layers read: floats, and their int8 forms where one of them asks.
 @safe
@@ -13,9 +14,15 @@ final class LayerInputs {
   // [tokens][columns], owned by the caller of `set` and valid until its next call.
   private var source: UnsafePointer<Float>?
   private let compute: Compute
+  // For layers with low-rank additions; empty where no layer has one.
+  private let scratchStorage: AlignedStorage
+  /// Sees every group of rows that is set; nobody, unless somebody asks.
+  var observer: (any InputObserver)?
 
-  init(compute: Compute, tokenCapacity: Int, columnCapacity: Int) {
+  /// `scratchCapacity` is in floats a token.
+  init(compute: Compute, tokenCapacity: Int, columnCapacity: Int, scratchCapacity: Int = 0) {
     self.compute = compute
+    scratchStorage = AlignedStorage(byteCount: tokenCapacity * scratchCapacity * 4)
     perToken = Activations(
       tokenCapacity: tokenCapacity, columnCapacity: columnCapacity,
       threadCapacity: compute.pool.threadCount)
@@ -40,6 +47,10 @@ final class LayerInputs {
     unsafe source = rows
     self.tokens = tokens
     self.columns = columns
+    // The rows are those of this call.
+    if let observer {
+      unsafe observer.observe(rows, tokens: tokens, columns: columns, layers: layers)
+    }
     var wantsTokens = false
     var wantsChunks = false
     for layer in layers {
@@ -63,5 +74,11 @@ final class LayerInputs {
   @unsafe var rows: UnsafePointer<Float> {
     guard let source = unsafe source else { preconditionFailure("inputs before they are set") }
     return unsafe source
+  }
+
+  /// Room that a layer may use while it is applied.
+  @unsafe func scratch(floatCount: Int) -> UnsafeMutablePointer<Float> {
+    precondition(floatCount * 4 <= scratchStorage.byteCount, "more scratch than was reserved")
+    return unsafe scratchStorage.baseAddress.assumingMemoryBound(to: Float.self)
   }
 }

@@ -5,13 +5,18 @@ import TensorCore
 
 /// A weight matrix in the format of its file, with an optional bias.
 ///
-/// y[token][row] = Σ_column W[row, column] · x[token][column] + b[row].
+/// y[token][row] = Σ_column W[row, column] · x[token][column] + b[row], where W may be the matrix of
+/// the file plus a low-rank product.
 final class Linear: Sendable {
+  /// The name of the weight's tensor.
+  let name: String
   let rows: Int
   let columns: Int
   let format: WeightFormat
   private let weights: Weights
   private let bias: FloatVector?
+  /// What is added to the matrix, where the file has it.
+  let adapter: LowRankProduct?
   private let compute: Compute
 
   /// Codes for the integer kernels, or real numbers for the float ones.
@@ -20,35 +25,45 @@ final class Linear: Sendable {
     case float(FloatMatrix)
   }
 
-  init(packed: PackedMatrix, bias: FloatVector?, compute: Compute) {
+  init(
+    _ name: String, packed: PackedMatrix, bias: FloatVector?, adapter: LowRankProduct?,
+    compute: Compute
+  ) {
+    self.name = name
     rows = packed.rowCount
     columns = packed.columnCount
     format = packed.format
     weights = .packed(packed)
     self.bias = bias
+    self.adapter = adapter
     self.compute = compute
   }
 
-  init(float: FloatMatrix, bias: FloatVector?, compute: Compute) {
+  init(
+    _ name: String, float: FloatMatrix, bias: FloatVector?, adapter: LowRankProduct?,
+    compute: Compute
+  ) {
+    self.name = name
     rows = float.rows
     columns = float.columns
     format = float.format
     weights = .float(float)
     self.bias = bias
+    self.adapter = adapter
     self.compute = compute
   }
 
-  /// Bytes at run time, the bias included.
+  /// Bytes at run time, bias and adapter included.
   var byteCount: Int {
     let matrix =
       switch weights {
       case .packed(let matrix): matrix.byteCount
       case .float(let matrix): matrix.byteCount
       }
-    return matrix + (bias?.count ?? 0) * 4
+    return matrix + (bias?.count ?? 0) * 4 + (adapter?.byteCount ?? 0)
   }
 
-  /// Parameters, the bias included.
+  /// Parameters, the bias included; an adapter's are the matrix's own.
   var parameterCount: Int { rows * columns + (bias?.count ?? 0) }
 
   /// How the inputs must be quantized for this matrix; nil where it reads floats.
@@ -69,6 +84,7 @@ final class Linear: Sendable {
       unsafe matrix.multiply(
         inputs.rows, tokens: inputs.tokens, into: output, compute: compute)
     }
+    if let adapter { unsafe adapter.add(inputs, to: output) }
     guard let bias else { return }
     for token in 0..<inputs.tokens {
       let row = unsafe output + token * rows
@@ -76,9 +92,10 @@ final class Linear: Sendable {
     }
   }
 
-  /// Writes one row's real values: an embedding look-up.
+  /// Writes one row's real values: an embedding look-up. A matrix that is looked up has no adapter.
   @unsafe func copyRow(_ row: Int, into output: UnsafeMutablePointer<Float>) {
     precondition(row >= 0 && row < rows, "a row outside the matrix")
+    precondition(adapter == nil, "rows of a matrix with an adapter are not looked up")
     // The caller's output has room for `columns` elements.
     switch weights {
     case .packed(let matrix):

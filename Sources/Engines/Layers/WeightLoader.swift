@@ -3,13 +3,13 @@ import PackedFormats
 import QuantKernels
 import TensorCore
 
-/// Brings a model's tensors into the forms that run, one after the other, so that at no time more
-/// than one tensor exists twice.
+/// Brings a model's tensors into the forms that run. Those of a packed file are loaded in one pass
+/// in the layouts that they run in; what has to be converted exists twice one tensor at a time.
 struct WeightLoader {
   /// Where tensors come from.
   enum Source {
     /// A packed file.
-    case container(AFMWFile)
+    case container(ContainerTensors)
     /// A float model, run in float32.
     case floats(any ModelSource, file: String)
   }
@@ -25,36 +25,62 @@ struct WeightLoader {
     self.compute = compute
   }
 
-  /// The matrix `name.weight` of that shape, and `name.bias` where there is to be one.
-  func linear(_ name: String, rows: Int, columns: Int, hasBias: Bool = false) throws -> Linear {
+  /// The matrix `name.weight` of that shape, and `name.bias` where there is to be one. One whose
+  /// rows are looked up may not have an adapter.
+  func linear(
+    _ name: String, rows: Int, columns: Int, hasBias: Bool = false, isLookedUp: Bool = false
+  ) throws -> Linear {
     let weight = "\(name).weight"
     let bias = hasBias ? try vector("\(name).bias", count: rows) : nil
     switch source {
-    case .container(let file):
-      let tensor = try file.loadTensor(named: weight, threads: compute.pool.threadCount)
+    case .container(let tensors):
+      let adapter = try adapter(of: weight, in: tensors)
+      guard adapter == nil || !isLookedUp else {
+        throw InputError(
+          file: path, place: "tensor \(weight)", reason: "an embedding cannot have an adapter")
+      }
+      let tensor = try tensors.take(weight)
       try check(tensor.shape, is: [rows, columns], name: weight)
       if FloatMatrix.runs(tensor.format) {
         let matrix = FloatMatrix(tensor, rows: rows, columns: columns)
-        return Linear(float: matrix, bias: bias, compute: compute)
+        return Linear(
+          weight, float: matrix, bias: bias, adapter: adapter, compute: compute)
       }
       guard PackedMatrix.supports(tensor.format) else {
-        return Linear(
-          float: unpacked(tensor, rows: rows, columns: columns), bias: bias, compute: compute)
+        let plain = unpacked(tensor.inCanonicalLayout(), rows: rows, columns: columns)
+        return Linear(weight, float: plain, bias: bias, adapter: adapter, compute: compute)
       }
       let packed = try pack(tensor, rows: rows, columns: columns)
-      return Linear(packed: packed, bias: bias, compute: compute)
+      return Linear(
+        weight, packed: packed, bias: bias, adapter: adapter, compute: compute)
     case .floats(let model, let file):
       let values = try floats(of: model, file: file, name: weight, shape: [rows, columns])
       let matrix = FloatMatrix(values, rows: rows, columns: columns)
-      return Linear(float: matrix, bias: bias, compute: compute)
+      return Linear(weight, float: matrix, bias: bias, adapter: nil, compute: compute)
     }
+  }
+
+  /// The low-rank addition to a matrix, where the file has one; its shapes were checked when the
+  /// file was opened.
+  private func adapter(
+    of name: String, in tensors: ContainerTensors
+  ) throws(InputError) -> LowRankProduct? {
+    let file = tensors.file
+    guard let index = file.index(ofTensor: name), let adapter = file.adapter(ofTensor: index) else {
+      return nil
+    }
+    func factor(_ number: Int) throws(InputError) -> FloatMatrix {
+      let tensor = try tensors.take(file.tensors[number].name)
+      return FloatMatrix(tensor, rows: tensor.shape.rowCount, columns: tensor.shape.columnCount)
+    }
+    return LowRankProduct(a: try factor(adapter.a), b: try factor(adapter.b), compute: compute)
   }
 
   /// The values of a tensor whose format has no kernels, as f32: exact, and as large as f32 is.
   private func unpacked(_ tensor: LoadedTensor, rows: Int, columns: Int) -> FloatMatrix {
     let storage = AlignedStorage(byteCount: rows * columns * 4, prefersHugePages: true)
     let output = unsafe FloatRows(
-      start: storage.baseAddress.assumingMemoryBound(to: Float.self), columns: columns)
+      start: storage.baseAddress.assumingMemoryBound(to: Float.self))
     compute.pool.runRanges(rows) { range, _ in
       // Every thread writes the rows of its own range, all inside the storage.
       var span = unsafe MutableSpan(
@@ -69,6 +95,17 @@ struct WeightLoader {
   private func pack(
     _ tensor: LoadedTensor, rows: Int, columns: Int
   ) throws(InputError) -> PackedMatrix {
+    guard tensor.layout == .canonical || columns <= PackedMatrix.columnLimit else {
+      return try pack(tensor.inCanonicalLayout(), rows: rows, columns: columns)
+    }
+    if tensor.layout == .rowTiles,
+      let layout = RowTileLayout(format: tensor.format, rows: rows, columns: columns)
+    {
+      // The tensor keeps its planes in place, and the matrix keeps the tensor.
+      return unsafe PackedMatrix(
+        layout, codes: tensor.address(of: .codes), scales: tensor.address(of: .scales),
+        owner: tensor)
+    }
     do {
       return try PackedMatrix(
         format: tensor.format, rows: rows, columns: columns, codes: tensor.codes,
@@ -81,8 +118,8 @@ struct WeightLoader {
   /// A vector of `count` float32 values.
   func vector(_ name: String, count: Int) throws -> FloatVector {
     switch source {
-    case .container(let file):
-      let tensor = try file.loadTensor(named: name)
+    case .container(let tensors):
+      let tensor = try tensors.take(name).inCanonicalLayout()
       try check(tensor.shape, is: [count], name: name)
       let storage = AlignedStorage(byteCount: count * 4)
       dequantize(tensor, count: count, into: storage)
@@ -131,7 +168,7 @@ struct WeightLoader {
 
   private var path: String {
     switch source {
-    case .container(let file): file.path
+    case .container(let tensors): tensors.file.path
     case .floats(_, let file): file
     }
   }
@@ -141,5 +178,4 @@ struct WeightLoader {
 @safe
 private struct FloatRows: @unchecked Sendable {
   let start: UnsafeMutablePointer<Float>
-  let columns: Int
 }

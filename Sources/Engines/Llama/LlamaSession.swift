@@ -10,9 +10,13 @@ import TraceCore
 /// and V): pre-norm layers of grouped-query attention with RoPE and a SwiGLU feed-forward.
 ///
 /// Everything it writes is allocated when it is made.
-final class LlamaSession: Session {
+final class LlamaSession: Session, ObservableSession {
   let contextLimit: Int
   var recordsDetail = true
+  var inputObserver: (any InputObserver)? {
+    get { inputs.observer }
+    set { inputs.observer = newValue }
+  }
 
   let engine: LlamaEngine
   let sequence: CacheSequence
@@ -57,7 +61,9 @@ final class LlamaSession: Session {
     inputs = LayerInputs(
       compute: engine.compute, tokenCapacity: batchTokens,
       columnCapacity: max(
-        header.hiddenSize, header.queryHeadCount * header.headDimension, header.feedForwardSize))
+        header.hiddenSize, header.queryHeadCount * header.headDimension, header.feedForwardSize),
+      scratchCapacity: engine.weights.matrices
+        .reduce(0) { max($0, $1.adapter?.scratchCount ?? 0) })
   }
 
   var positionCount: Int { sequence.positionCount }

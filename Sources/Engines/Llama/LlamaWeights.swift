@@ -27,7 +27,8 @@ struct LlamaWeights: Sendable {
     let queries = header.queryHeadCount * header.headDimension
     let keys = header.keyValueHeadCount * header.headDimension
     let feedForward = header.feedForwardSize
-    embedding = try loader.linear("token_embd", rows: header.vocabularySize, columns: hidden)
+    embedding = try loader.linear(
+      "token_embd", rows: header.vocabularySize, columns: hidden, isLookedUp: true)
     var layers: [LlamaLayer] = []
     for index in 0..<header.layerCount {
       let name = "blk.\(index)"

@@ -37,14 +37,14 @@ extension AFMWFile {
     try load(indices, threads: threads, progress: progress).map { $0.inCanonicalLayout() }
   }
 
-  /// Loads tensors in the layouts that the file has them in.
+  /// Loads tensors in the layouts that the file has them in; computes zstd's checksums too.
   func load(
-    _ indices: [Int], threads: Int, checksContent: Bool = false,
+    _ indices: [Int], threads: Int,
     progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
   ) throws(InputError) -> [LoadedTensor] {
     var loader = ModelLoader(threads: threads)
     loader.progress = progress
-    loader.checksContent = checksContent
+    loader.checksContent = true
     do {
       return try loader.load(self, tensors: indices).tensors
     } catch {

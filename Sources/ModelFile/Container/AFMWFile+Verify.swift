@@ -21,7 +21,7 @@ extension AFMWFile {
     var done = 0
     for batch in batches(limit: 64 << 20) {
       let before = done
-      let loaded = try load(batch, threads: threads, checksContent: true) { bytes, _ in
+      let loaded = try load(batch, threads: threads) { bytes, _ in
         progress?(before + bytes, total)
       }
       try naming { () throws(InputError) in

@@ -21,6 +21,8 @@ public final class AFMWFile: Sendable {
   public let provenance: [String: String]
   /// The tensors in the order of the directory.
   public let tensors: [StoredTensor]
+  /// Low-rank additions to some of the tensors, in the order of those.
+  public let adapters: [LowRankAdapter]
 
   let file: InputFile
   let table: FrameTable
@@ -49,6 +51,7 @@ public final class AFMWFile: Sendable {
     tokenizer = index.tokenizer
     provenance = index.provenance
     tensors = index.tensors
+    adapters = index.adapters
     table = index.table
     unnamedFrames = index.unnamedFrames
     // The parser has refused duplicate names.
@@ -59,12 +62,33 @@ public final class AFMWFile: Sendable {
   /// The place of a tensor in `tensors`, or nil where the file has none of that name.
   public func index(ofTensor name: String) -> Int? { indexByNames[name] }
 
+  /// The low-rank addition to a tensor, where it has one.
+  public func adapter(ofTensor index: Int) -> LowRankAdapter? {
+    // Ascending, as the reader has checked.
+    var (low, high) = (0, adapters.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if adapters[middle].tensor < index { low = middle + 1 } else { high = middle }
+    }
+    guard low < adapters.count, adapters[low].tensor == index else { return nil }
+    return adapters[low]
+  }
+
   /// Whether the first bytes of a file are those of an `.afmw` file of any version.
   public static func isContainer(_ firstBytes: [UInt8]) -> Bool {
     firstBytes.count >= 12
       && Array(firstBytes[8..<12]) == ContainerLayout.magic
       && firstBytes[0] == UInt8(ContainerLayout.prologueFrameMagic & 0xFF)
       && Array(firstBytes[1..<4]) == [0x2A, 0x4D, 0x18]
+  }
+
+  /// Asks the system to forget what it keeps of the file, so that the next loading comes from the
+  /// disk, and returns the share that it keeps nevertheless, 0…1.
+  public func evictFromPageCache() throws(InputError) -> Double {
+    file.evict()
+    do { return try MappedFile(file).residentAtStart } catch {
+      throw InputError(file: path, reason: error.summary)
+    }
   }
 
   private static func readIndex(

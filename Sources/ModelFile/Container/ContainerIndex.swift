@@ -12,11 +12,12 @@ struct ContainerIndex {
   var provenance: [String: String]
   var tokenizer: TokenizerDescription?
   var tensors: [StoredTensor]
+  var adapters: [LowRankAdapter]
   var table: FrameTable
   /// Frames that belong to no plane: of sections that this reader skips.
   var unnamedFrames: [Int]
 
-  private static let known = ["HEAD", "prov", "TOKN", "TENS", "FRAM"]
+  private static let known = ["HEAD", "prov", "TOKN", "TENS", "ADPT", "FRAM"]
 
   /// Reads everything from the index's first byte to the end of the file, already read.
   init(parsing tail: [UInt8], prologue: Prologue) throws(InputError) {
@@ -50,6 +51,10 @@ struct ContainerIndex {
     if let section = sections["TOKN"] { tokenizer = try TokenizerSection.parse(section) }
     var directory = TensorDirectoryParser(try section("TENS"), table: table)
     (tensors, unnamedFrames) = try directory.parse()
+    adapters = []
+    if let section = sections["ADPT"] {
+      adapters = try AdapterSection.parse(section, tensors: tensors)
+    }
   }
 
   /// The sections by id.
@@ -101,7 +106,7 @@ struct ContainerIndex {
   /// The whole index frame.
   static func encodedFrame(
     header: ModelHeader, provenance: [String: String], tokenizer: TokenizerDescription?,
-    directory: [UInt8], table: FrameTable
+    directory: [UInt8], adapters: [LowRankAdapter], table: FrameTable
   ) -> [UInt8] {
     var payload: [UInt8] = []
     func append(_ id: String, _ bytes: [UInt8]) {
@@ -115,6 +120,7 @@ struct ContainerIndex {
     if !provenance.isEmpty { append("prov", HeaderSection.encode(provenance)) }
     if let tokenizer { append("TOKN", TokenizerSection.encode(tokenizer)) }
     append("TENS", directory)
+    if !adapters.isEmpty { append("ADPT", AdapterSection.encode(adapters)) }
     append("FRAM", table.encoded())
     var frame: [UInt8] = []
     frame.reserveCapacity(payload.count + 8)

@@ -18,8 +18,11 @@ import Tokenization
 /// try writer.finish(header: header, tokenizer: nil, provenance: [:])
 /// ```
 ///
+/// With `usesKernelLayouts`, formats that kernels read in a layout of their own are written in it and
+/// stored as they are, so that a loader maps them; the planes still come canonical.
+///
 /// Memory: 2 MiB a thread and the compressed scales and minimums of one tensor, or all of the
-/// tensor where it is stored as it is.
+/// tensor where it is stored as it is: twice, while it is brought into another layout.
 package struct ContainerWriter: ~Copyable {
   private var output: OutputFile
   private var queue: FrameQueue
@@ -30,6 +33,12 @@ package struct ContainerWriter: ~Copyable {
   private var unfinished: [OpenTensor] = []
   private var current: OpenTensor?
   private var names: Set<String> = []
+  /// Low-rank additions to tensors that have been written, by their numbers: 0 is the first tensor.
+  package var adapters: [LowRankAdapter] = []
+
+  /// Tensors that have begun.
+  package var tensorCount: Int { names.count }
+  private let usesKernelLayouts: Bool
 
   /// A tensor on its way into the file.
   private struct OpenTensor {
@@ -53,8 +62,10 @@ package struct ContainerWriter: ~Copyable {
 
   /// Creates the partial file; fails where the destination cannot be written.
   package init(
-    creating path: String, compression: FrameCompression, threads: Int
+    creating path: String, compression: FrameCompression, threads: Int,
+    usesKernelLayouts: Bool = false
   ) throws(PackError) {
+    self.usesKernelLayouts = usesKernelLayouts
     output = try Self.created(path)
     queue = FrameQueue(compression: compression, threads: threads)
   }
@@ -70,12 +81,14 @@ package struct ContainerWriter: ~Copyable {
     }
   }
 
+  /// Elements from which real numbers are stored as they are in a file that is to be mapped.
+  private static var mappedElementCount: Int { 1 << 15 }
+
   /// Begins a tensor; its bytes follow in `append`.
   ///
   /// Throws for what the format cannot hold: see the limits in the specification.
   package mutating func beginTensor(
-    name: String, shape: TensorShape, format: WeightFormat, layout: WeightLayout = .canonical,
-    storage: PlaneStorage = .compressed
+    name: String, shape: TensorShape, format: WeightFormat, storage: PlaneStorage = .compressed
   ) throws(PackError) {
     precondition(current == nil, "the tensor before has not ended")
     func fault(_ reason: String) -> PackError {
@@ -85,13 +98,22 @@ package struct ContainerWriter: ~Copyable {
     guard names.count < ContainerLayout.tensorCountLimit else { throw fault("too many tensors") }
     guard names.insert(name).inserted else { throw fault("a second tensor has this name") }
     var planes: [OpenPlane] = []
-    precondition(!layout.planes(of: format).isEmpty, "a layout that does not hold the format")
-    for plane in layout.planes(of: format) {
+    let layout = usesKernelLayouts ? format.kernelLayout ?? .canonical : .canonical
+    // Real numbers run as they are; vectors of them are not worth a page each.
+    let isMapped =
+      usesKernelLayouts
+      && (format == .f32 || format == .f16) && shape.elementCount >= Self.mappedElementCount
+    let storage = layout == .canonical && !isMapped ? storage : .stored
+    for plane in format.planes {
       guard
-        let byteCount = layout.byteCount(
+        let byteCount = format.byteCount(
+          of: plane, rows: shape.rowCount, columns: shape.columnCount),
+        let layoutByteCount = layout.byteCount(
           of: plane, format: format, rows: shape.rowCount, columns: shape.columnCount)
       else { throw fault("the tensor is too large") }
-      if storage == .stored, byteCount > Int(UInt32.max) - 2 * ContainerLayout.storedAlignment {
+      if storage == .stored,
+        max(byteCount, layoutByteCount) > Int(UInt32.max) - 2 * ContainerLayout.storedAlignment
+      {
         throw fault("\(plane) of \(byteCount) bytes are too large to be stored as they are")
       }
       planes.append(OpenPlane(plane: plane, expectedByteCount: byteCount))
@@ -134,6 +156,7 @@ package struct ContainerWriter: ~Copyable {
   package mutating func endTensor() throws(PackError) {
     guard var tensor = current else { preconditionFailure("no tensor has begun") }
     current = nil
+    if tensor.layout == .rowTiles { tensor.planes = try Self.tiles(of: tensor) }
     for index in tensor.planes.indices {
       let plane = tensor.planes[index]
       precondition(
@@ -151,6 +174,27 @@ package struct ContainerWriter: ~Copyable {
     }
     unfinished.append(tensor)
     try flushIfFull()
+  }
+
+  /// The planes of a whole tensor in tiles of rows.
+  private static func tiles(of tensor: OpenTensor) throws(PackError) -> [OpenPlane] {
+    guard
+      let layout = RowTileLayout(
+        format: tensor.format, rows: tensor.shape.rowCount, columns: tensor.shape.columnCount)
+    else { preconditionFailure("the tensor's byte counts were computed when it began") }
+    func pending(_ plane: Plane) -> [UInt8] {
+      tensor.planes.first { $0.plane == plane }?.pending ?? []
+    }
+    do {
+      let tiles = try layout.interleaved(
+        codes: pending(.codes), scales: pending(.scales), minimums: pending(.minimums))
+      return [(Plane.codes, tiles.codes), (.scales, tiles.scales)].map { plane, bytes in
+        OpenPlane(
+          plane: plane, expectedByteCount: bytes.count, byteCount: bytes.count, pending: bytes)
+      }
+    } catch {
+      throw .input(InputError(place: "tensor \(tensor.name)", reason: error.description))
+    }
   }
 
   private mutating func flushIfFull() throws(PackError) {
@@ -221,7 +265,7 @@ package struct ContainerWriter: ~Copyable {
     tensors.appendLittleEndian(UInt64(names.count))
     let index = ContainerIndex.encodedFrame(
       header: header, provenance: provenance, tokenizer: tokenizer,
-      directory: tensors + directory, table: table)
+      directory: tensors + directory, adapters: adapters, table: table)
     let seekTable = table.seekTable(indexByteCount: index.count)
     let prologue = Prologue(
       fileByteCount: table.endOffset + index.count + seekTable.count,

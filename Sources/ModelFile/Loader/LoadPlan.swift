@@ -74,8 +74,10 @@ struct LoadPlan: Sendable {
     layout: (StoredTensor) -> WeightLayout
   ) {
     let layouts = descriptions.map { tensor in
-      let wanted = tensor.layout == .canonical ? layout(tensor) : tensor.layout
-      return tensor.fits(wanted) ? wanted : .canonical
+      guard tensor.layout == .canonical else { return tensor.layout }
+      let wanted = layout(tensor)
+      // An ASTC tile needs the blocks of 16 rows: it is made when all of them are there.
+      return wanted != .astcTiles && tensor.fits(wanted) ? wanted : .canonical
     }
     var room = SharedRoom(zip(descriptions, layouts))
     for (tensor, layout) in zip(descriptions, layouts) {
@@ -163,10 +165,8 @@ extension StoredTensor {
 extension StoredTensor {
   /// Whether a layout holds the format, and pads the tensor to no more than about twice its bytes:
   /// a small file must not ask for much memory.
-  fileprivate func fits(_ wanted: WeightLayout) -> Bool {
+  func fits(_ wanted: WeightLayout) -> Bool {
     guard wanted != layout else { return true }
-    // A tile needs the blocks of 16 rows: it is made when all of them are there.
-    guard wanted != .astcTiles else { return false }
     var total = 0
     for plane in wanted.planes(of: format) {
       let byteCount = wanted.byteCount(

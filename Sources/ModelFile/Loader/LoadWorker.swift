@@ -51,7 +51,7 @@ struct LoadWorker: ~Copyable {
   }
 
   /// Has the frame's bytes brought into the mapping, and the disk asked for the ones behind.
-  private mutating func read(_ job: LoadPlan.Job) throws(InputError) {
+  mutating func read(_ job: LoadPlan.Job) throws(InputError) {
     let source = source
     if let ahead = source.readAhead {
       source.file.willRead(at: job.fileRange.upperBound, byteCount: ahead)
@@ -122,6 +122,47 @@ struct LoadWorker: ~Copyable {
       return unsafe layout.interleaveCodes(bytes, at: job.offset, into: work.destination.address)
     }
     if let row { throw source.fault(row: row, tensor: job.tensor) }
+  }
+}
+
+/// Single stages, to be measured.
+extension LoadWorker {
+  /// Hashes the job's bytes.
+  mutating func checkAlone(_ job: LoadPlan.Job) {
+    let mapped = source.mapped
+    let hash = clock.measure(.check, byteCount: job.fileRange.count) {
+      ContentDigest.of(mapped.bytes(job.fileRange))
+    }
+    // Kept where it is never looked at, so that it has to be computed.
+    source.plan.planes[job.tensor][job.plane].notes[hash: job.index] = hash
+  }
+
+  /// Inflates the job's frame into the buffer.
+  mutating func inflateAlone(_ job: LoadPlan.Job) throws(InputError) {
+    let frame = source.table.frames[job.frame]
+    guard frame.kind == .data else { return }
+    let mapped = source.mapped
+    // The buffer has room for any frame's content.
+    let fault = clock.measure(.inflate, byteCount: job.byteCount) {
+      unsafe inflater.inflate(frame, mapped.bytes(job.fileRange), into: buffer.baseAddress)
+    }
+    if let fault { throw source.fault(fault, job) }
+  }
+
+  /// Brings the buffer, whatever it holds, to the job's place.
+  mutating func transcodeAlone(_ job: LoadPlan.Job) throws(InputError) {
+    let work = source.plan.planes[job.tensor][job.plane]
+    guard case .interleaved(let layout) = work.way else { return }
+    clock.measure(.transcode, byteCount: job.byteCount) {
+      // The buffer has room for any job's content; the memory is that of the layout.
+      let bytes = unsafe UnsafeRawBufferPointer(start: buffer.baseAddress, count: job.byteCount)
+      if work.stored.plane == .codes {
+        _ = unsafe layout.interleaveCodes(bytes, at: job.offset, into: work.destination.address)
+      } else {
+        unsafe layout.interleaveScales(
+          bytes, of: work.stored.plane, at: job.offset, into: work.destination.address)
+      }
+    }
   }
 }
 

@@ -31,8 +31,9 @@ extension LoadedTensor {
     }
   }
 
-  /// The tensor with its planes as its format defines them: itself where they are so already.
-  func inCanonicalLayout() -> LoadedTensor {
+  /// The tensor with its planes as its format defines them: itself where they are so already, else a
+  /// copy. One pass on the calling thread.
+  public func inCanonicalLayout() -> LoadedTensor {
     if layout == .astcTiles { return fromASTCTiles() }
     guard
       layout == .rowTiles,

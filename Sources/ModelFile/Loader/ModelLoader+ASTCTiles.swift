@@ -5,7 +5,8 @@ import TensorCore
 extension ModelLoader {
   /// Whether a tensor that has been loaded is to be brought into tiles.
   func becomesASTCTiles(_ tensor: LoadedTensor) -> Bool {
-    tensor.layout == .canonical && tensor.format.isASTC && layout(tensor.description) == .astcTiles
+    tensor.layout == .canonical && tensor.format.isASTC
+      && layout(tensor.description) == .astcTiles && tensor.description.fits(.astcTiles)
   }
 
   /// Brings ASTC tensors into tiles, one after the other on all threads, and gives their canonical

@@ -40,9 +40,10 @@ extension RowTileLayout {
     let lastMask = lastWordMask
     let permutation = CodePermutation(codeBitCount: codeBitCount)
     let usedWords = wordCount + (lastMask == 0 ? 0 : 1)
-    for word in 0..<codeTileBytes / 64 {
+    // Any bits are codes, but for 8-bit ones: whole words of whole tiles need no look.
+    let first = usedRows == 16 && codeBitCount != 8 ? wordCount : 0
+    for word in first..<codeTileBytes / 64 {
       let isPadding = word >= usedWords
-      if !isPadding, usedRows == 16, codeBitCount != 8, word < wordCount { continue }
       let line = unsafe (base + word * 64).loadUnaligned(as: SIMD16<UInt32>.self)
       if codeBitCount == 8, !isPadding, usedRows == 16, word < wordCount {
         // The 64 bytes of the line loaded above.

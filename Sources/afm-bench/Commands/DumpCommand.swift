@@ -9,6 +9,8 @@ struct DumpCommand: ParsableCommand {
     commandName: "dump",
     abstract: "Writes a tensor's values: row-major little-endian float32.",
     discussion: """
+      A matrix with a low-rank adapter is written as it is stored, without the adapter's product.
+
       Example: afm-bench dump model.afmw blk.0.attn_q.weight q.f32
       """)
 

@@ -43,6 +43,9 @@ struct Inspection: Encodable {
   var tokenizer: Tokenizer?
   var provenance: [String: String]
   var tensors: [Tensor]
+  /// Matrices with a low-rank adapter.
+  var adapters = 0
+  /// Elements of all tensors but the factors of adapters.
   var parameters: Int
   var tensor_bytes: Int
   var total_bpw: Double
@@ -99,7 +102,14 @@ struct Inspection: Encodable {
         model: $0.model, pre_tokenizer: $0.preTokenizer, tokens: $0.tokens.count,
         merges: $0.merges.count, has_chat_template: $0.chatTemplate != nil)
     }
-    parameters = tensors.reduce(0) { $0 + $1.shape.reduce(1, *) }
+    // An adapter's factors are bytes of the model, not parameters of their own.
+    var factors: Set<Int> = []
+    if case .container(let container) = model {
+      factors = Set(container.adapters.flatMap { [$0.a, $0.b] })
+    }
+    adapters = factors.count / 2
+    parameters = tensors.indices.filter { !factors.contains($0) }
+      .reduce(0) { $0 + tensors[$1].shape.reduce(1, *) }
     tensor_bytes = tensors.reduce(0) { $0 + $1.bytes }
     total_bpw = Double(tensor_bytes) * 8 / Double(max(parameters, 1))
   }

@@ -4,7 +4,6 @@ import Files
 import Foundation
 import ModelFile
 import PackedFormats
-import Synchronization
 import TensorCore
 
 struct PackCommand: ParsableCommand {
@@ -16,7 +15,12 @@ struct PackCommand: ParsableCommand {
       biases stay f32. Tensors that the input holds packed keep every bit. The file appears whole
       or not at all.
 
+      --calibrate weights errors with what the model's activations show: --calibrate self runs the
+      float model over text that it samples itself, --calibrate FILE over that text, or takes the
+      statistics that --save-calibration has written.
+
       Example: afm-bench pack model.gguf model.afmw --weights s8c
+      Example: afm-bench pack model.gguf model.afmw --weights astc6x6-ldr --calibrate self
       """)
 
   @Argument(help: "The model to import: .gguf, .safetensors, an index of several, or a folder.")
@@ -25,15 +29,30 @@ struct PackCommand: ParsableCommand {
   @Argument(help: "The file to write.")
   var output: String
 
-  @Option(help: "The linear layers' format: f32, f16, s8c, u4g32, u2c or u2g64.")
+  @Option(
+    help: ArgumentHelp(
+      "The linear layers' format.",
+      discussion: WeightFormat.allCases.map(\.name).joined(separator: ", ") + "."))
   var weights: WeightFormat = .s8c
 
   @Option(
-    help: "The embedding's format; by default that of the weights, and u4g32 beside 2-bit weights.")
+    help: ArgumentHelp(
+      "The embedding's format; by default that of the weights.",
+      discussion: "By default u4g32 beside 2-bit weights, and s8c beside ASTC."))
   var embedding: WeightFormat?
+
+  @OptionGroup(title: "Calibration") var calibration: CalibrationOptions
+  @OptionGroup(title: "Quantization") var quantization: QuantizationArguments
 
   @Option(help: "The zstd level.")
   var level = 3
+
+  @Option(
+    help: """
+      How planes lie in the file: canonical, compressed and portable, or kernel, as kernels read \
+      them, uncompressed and mapped at load.
+      """)
+  var layout: FileLayout = .canonical
 
   @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
   var threads: Int?
@@ -59,11 +78,16 @@ struct PackCommand: ParsableCommand {
       throw InputError(
         file: input, place: "tokenizer", reason: "the model has none, so no text could be run")
     }
-    let packer = ModelPacker(
+    var packer = ModelPacker(
       weights: weights, embedding: embedding ?? weights.defaultEmbedding,
       compression: .zstd(level: level),
       threads: threads ?? ProcessInfo.processInfo.activeProcessorCount)
+    try quantization.apply(to: &packer)
+    packer.usesKernelLayouts = layout == .kernel
     let started = ContinuousClock.now
+    packer.statistics = try calibration.statistics(
+      of: input, threads: threads, destination: output)
+    let calibrated = ContinuousClock.now
     let report: PackReport
     do throws(PackError) {
       report = try packer.pack(model, to: output) { progress in
@@ -77,37 +101,17 @@ struct PackCommand: ParsableCommand {
       }
     }
     Console.progress("")
-    try show(report, sourceByteCount: opened.byteCount, elapsed: ContinuousClock.now - started)
+    let summary = PackSummary(
+      report, file: output, sourceByteCount: opened.byteCount, packer: packer,
+      calibrationSeconds: (calibrated - started).seconds,
+      packSeconds: (ContinuousClock.now - calibrated).seconds)
+    try Console.report(json ? Console.json(summary) : summary.text)
   }
+}
 
-  private func show(_ report: PackReport, sourceByteCount: Int, elapsed: Duration) throws {
-    if json {
-      try Console.report(Console.json(PackSummary(report, file: output)))
-      return
-    }
-    let seconds =
-      Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) * 1e-18
-    let size = String(format: "%.1f MB", Double(report.fileByteCount) / 1e6)
-    let source = String(format: "%.1f MB", Double(sourceByteCount) / 1e6)
-    let bits = String(
-      format: "%.2f bits per weight payload, %.2f in all, %.2f in the file",
-      report.payloadBitsPerWeight, report.totalBitsPerWeight, report.fileBitsPerWeight)
-    var lines = [
-      "\(output): \(size) from \(source) in \(String(format: "%.1f", seconds)) s", bits,
-    ]
-    for format in WeightFormat.allCases {
-      let tensors = report.tensors.filter { $0.stored.format == format }
-      guard !tensors.isEmpty else { continue }
-      let worst = tensors.map(\.relativeError).max() ?? 0
-      lines.append(
-        "\(format.name): \(tensors.count) tensors, largest relative RMS error "
-          + String(format: "%.4f", worst))
-    }
-    if weights == .u2c || weights == .u2g64 {
-      lines.append(
-        "2-bit weights made without training: a model this is done to answers badly, if at all")
-    }
-    try Console.report(lines.joined(separator: "\n"))
+extension Duration {
+  fileprivate var seconds: Double {
+    Double(components.seconds) + Double(components.attoseconds) * 1e-18
   }
 }
 
@@ -118,38 +122,12 @@ extension WeightFormat: ExpressibleByArgument {
   /// The names that usage errors list.
   public static var allValueStrings: [String] { allCases.map(\.name) }
 
-  /// 2-bit weights keep a 4-bit embedding, as the on-device model does.
-  fileprivate var defaultEmbedding: WeightFormat {
-    self == .u2c || self == .u2g64 ? .u4g32 : self
-  }
-}
-
-/// What `pack --json` prints.
-struct PackSummary: Encodable {
-  var file: String
-  var bytes: Int
-  var payload_bpw: Double
-  var total_bpw: Double
-  var file_bpw: Double
-  var tensors: [Tensor]
-
-  struct Tensor: Encodable {
-    var name: String
-    var source_type: String
-    var format: String
-    var relative_rms_error: Double
-  }
-
-  init(_ report: PackReport, file: String) {
-    self.file = file
-    bytes = report.fileByteCount
-    payload_bpw = report.payloadBitsPerWeight
-    total_bpw = report.totalBitsPerWeight
-    file_bpw = report.fileBitsPerWeight
-    tensors = report.tensors.map {
-      Tensor(
-        name: $0.stored.name, source_type: $0.sourceTypeName, format: $0.stored.format.name,
-        relative_rms_error: $0.relativeError)
+  /// 2-bit weights keep a 4-bit embedding, as the on-device model does, and ASTC an 8-bit one.
+  var defaultEmbedding: WeightFormat {
+    switch self {
+    case .u2c, .u2g64, .u2t: .u4g32
+    case .astc6x6LDR, .astc6x6HDR: .s8c
+    default: self
     }
   }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import EngineInterface
 import Engines
 import Foundation
+import ModelFile
 import TensorCore
 
 struct ScoreCommand: ParsableCommand {
@@ -10,7 +11,8 @@ struct ScoreCommand: ParsableCommand {
     abstract: "Perplexity of a text; with a reference model also mean KL and top-1 agreement.",
     discussion: """
       Non-overlapping windows of --ctx tokens without a begin token; the predictions of the second
-      half's tokens are scored.
+      half's tokens are scored. --save-logits keeps a model's logits for those predictions, as a
+      --reference for other models that need not run it again.
 
       Example: afm-bench score --model model.afmw --text-file text.txt --ctx 512 --windows 8
       """)
@@ -23,11 +25,17 @@ struct ScoreCommand: ParsableCommand {
   @Option(help: "Tokens in a window.")
   var ctx = 512
 
-  @Option(help: "Windows from the beginning; by default all whole ones.")
+  @Option(help: "Windows to score; by default all whole ones.")
   var windows: Int?
 
-  @Option(help: "A model to compare with, with the same vocabulary.")
+  @Option(help: "Windows to pass over first.")
+  var skipWindows = 0
+
+  @Option(help: "A model to compare with, with the same vocabulary, or what --save-logits wrote.")
   var reference: String?
+
+  @Option(help: ArgumentHelp("Writes the logits of the scored predictions.", valueName: "file"))
+  var saveLogits: String?
 
   @Flag(help: "Prints one JSON object.")
   var json = false
@@ -37,6 +45,7 @@ struct ScoreCommand: ParsableCommand {
     var text: String
     var ctx: Int
     var windows: Int
+    var skipped_windows: Int
     var perplexity: Double
     var scored_tokens: Int
     var mean_kl: Double?
@@ -46,10 +55,12 @@ struct ScoreCommand: ParsableCommand {
   func validate() throws {
     if ctx < 4 { throw ValidationError("--ctx must be at least 4.") }
     if let windows, windows < 1 { throw ValidationError("--windows must be at least 1.") }
+    if skipWindows < 0 { throw ValidationError("--skip-windows must be at least 0.") }
   }
 
   func run() throws {
     let text = String(decoding: try WholeFile.read(textFile), as: UTF8.self)
+    if let saveLogits { try OutputPath.check(saveLogits, isNot: textFile) }
     let engine = try options.openEngine()
     guard ctx <= engine.facts.trainedContextLength else {
       throw CommandFailure(
@@ -57,33 +68,65 @@ struct ScoreCommand: ParsableCommand {
     }
     let tokens = try engine.encode(text, recognizingSpecialTokens: true)
     let available = tokens.count / ctx
-    let count = min(windows ?? available, available)
-    guard count >= 1, windows.map({ $0 <= available }) ?? true else {
+    let rest = max(0, available - skipWindows)
+    let count = min(windows ?? rest, rest)
+    guard count >= 1, windows.map({ $0 <= rest }) ?? true else {
       throw InputError(
         file: textFile,
         reason: "\(tokens.count) tokens hold \(available) windows of \(ctx), "
-          + "\(windows ?? 1) needed")
+          + "\(min(skipWindows, available) + (windows ?? 1)) needed")
     }
-    let referenceEngine = try reference.map {
-      try EngineLoader.load(
-        $0, options: EngineOptions(threads: options.threads, instructionSet: options.isa))
-    }
-    if let referenceEngine,
-      referenceEngine.facts.vocabularyCount != engine.facts.vocabularyCount
-    {
-      throw CommandFailure(
-        .badInput, "\(reference ?? ""): its vocabulary has another size than \(options.model)'s")
-    }
-    var scorer = try TextScorer(
-      session: options.session(of: engine, positions: ctx),
-      reference: try referenceEngine.map { try options.session(of: $0, positions: ctx) },
-      context: ctx)
-    for window in 0..<count {
-      try scorer.score(tokens[(window * ctx)..<((window + 1) * ctx)])
-      Console.progress("window \(window + 1)/\(count)  perplexity \(scorer.perplexity)")
-    }
+    let scored = ScoredText(
+      tokens: tokens, context: ctx, firstWindow: skipWindows, windowCount: count)
+    let scorer = try score(tokens, scored, engine)
     Console.progress("")
     try report(scorer, windows: count)
+  }
+
+  /// Scores the windows, and writes the logits if that was asked for.
+  private func score(
+    _ tokens: [Int32], _ text: ScoredText, _ engine: any Engine
+  ) throws -> TextScorer {
+    let vocabularyCount = engine.facts.vocabularyCount
+    var scorer = TextScorer(
+      session: try options.session(of: engine, positions: ctx),
+      reference: try openReference(text, vocabularyCount: vocabularyCount), context: ctx,
+      keepsLogits: saveLogits != nil)
+    var writer: LogitsWriter?
+    if let saveLogits {
+      writer = try LogitsWriter(creating: saveLogits, for: text, vocabularyCount: vocabularyCount)
+    }
+    for window in 0..<text.windowCount {
+      let start = (text.firstWindow + window) * ctx
+      try scorer.score(tokens[start..<start + ctx])
+      try writer?.append(scorer.logits)
+      Console.progress(
+        "window \(window + 1)/\(text.windowCount)  perplexity \(scorer.perplexity)")
+    }
+    if let writer = writer.take() { try writer.finish() }
+    return scorer
+  }
+
+  private func openReference(
+    _ text: ScoredText, vocabularyCount: Int
+  ) throws -> TextScorer.Reference? {
+    guard let reference else { return nil }
+    let opened: TextScorer.Reference
+    let found: Int
+    if let saved = try SavedLogits(path: reference, for: text) {
+      opened = .saved(saved)
+      found = saved.vocabularyCount
+    } else {
+      let engine = try EngineLoader.load(
+        reference, options: EngineOptions(threads: options.threads, instructionSet: options.isa))
+      opened = .session(try options.session(of: engine, positions: ctx))
+      found = engine.facts.vocabularyCount
+    }
+    guard found == vocabularyCount else {
+      throw CommandFailure(
+        .badInput, "\(reference): its vocabulary has another size than \(options.model)'s")
+    }
+    return opened
   }
 
   private func report(_ scorer: TextScorer, windows: Int) throws {
@@ -92,8 +135,9 @@ struct ScoreCommand: ParsableCommand {
     }
     let result = Result(
       model: options.model, text: textFile, ctx: ctx, windows: windows,
-      perplexity: scorer.perplexity, scored_tokens: scorer.scoredTokenCount,
-      mean_kl: scorer.meanDivergence, top1_agreement: scorer.topAgreement)
+      skipped_windows: skipWindows, perplexity: scorer.perplexity,
+      scored_tokens: scorer.scoredTokenCount, mean_kl: scorer.meanDivergence,
+      top1_agreement: scorer.topAgreement)
     if json {
       try Console.report(Console.json(result))
       return

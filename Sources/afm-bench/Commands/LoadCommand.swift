@@ -1,0 +1,113 @@
+import ArgumentParser
+import BenchCore
+import Foundation
+import ModelFile
+import PackedFormats
+import TensorCore
+
+struct LoadCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "load",
+    abstract: "Loads a packed model until its kernels could run, and says where the time went.",
+    discussion: """
+      Every repetition loads the file and then runs its slowest stage alone, on as many threads, so
+      that both saw the same machine. The ratio says how near loading comes to that stage. Stages'
+      seconds are of processor time over all threads. --cold asks the system to forget the file
+      before every repetition.
+
+      Example: afm-bench load model.afmw -r 5
+      """)
+
+  @Argument(help: "The file (.afmw).")
+  var file: String
+
+  @Flag(help: "Comes from the disk, not from the page cache.")
+  var cold = false
+
+  @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
+  var threads: Int?
+
+  @Option(name: .customShort("r"), help: "Repetitions.")
+  var repetitions = 3
+
+  @Flag(help: "Prints one JSON object.")
+  var json = false
+
+  @Option(help: "A recording to write: Perfetto's form where the name ends in .perfetto-trace.")
+  var trace: String?
+
+  func validate() throws {
+    if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }
+    try Limits.check(repetitions, upTo: Limits.repetitions, option: "-r")
+  }
+
+  func run() throws {
+    let opening = ContinuousClock.now
+    let container = try AFMWFile(opening: file)
+    let opened = ContinuousClock.now - opening
+    var loader = ModelLoader(threads: threads ?? ProcessInfo.processInfo.activeProcessorCount)
+    loader.layout = { $0.format.kernelLayout ?? .canonical }
+    loader.keepsIntervals = trace != nil
+    loader.progress = { done, total in Console.progress("\(100 * done / max(total, 1)) %") }
+    var samples: [LoadSample] = []
+    var peak: Int?
+    for repetition in 0..<repetitions {
+      let resident = cold ? try container.evictFromPageCache() : nil
+      if repetition == 0 { ResidentMemory.resetPeak() }
+      let report = try load(container, loader)
+      // The first loading's peak: what follows measures other things.
+      if repetition == 0 {
+        peak = EnvironmentProbe().state(measuresClock: false).peakResidentByteCount
+      }
+      samples.append(LoadSample(report: report, residentAfterEviction: resident))
+      samples[repetition].alone = try measure(container, loader, after: report)
+    }
+    Console.progress("")
+    if let trace {
+      let recording = LoadRecording(samples: samples, file: file).recording
+      try PlannedFile.write([
+        PlannedFile(path: trace, content: PlannedFile.Content(recording, path: trace))
+      ])
+    }
+    let summary = LoadSummary(
+      file: file, byteCount: container.byteCount, openSeconds: opened.inSeconds, cold: cold,
+      peakResidentByteCount: peak, samples: samples)
+    try Console.report(json ? Console.json(summary) : summary.text)
+  }
+
+  /// Loads once; the tensors are gone when this returns.
+  private func load(_ container: AFMWFile, _ loader: ModelLoader) throws -> LoadReport {
+    do { return try loader.load(container).report } catch {
+      guard case .input(let fault) = error else { throw error }
+      throw fault
+    }
+  }
+
+  /// The stage that took the most processor time, alone.
+  private func measure(
+    _ container: AFMWFile, _ loader: ModelLoader, after report: LoadReport
+  ) throws -> StageMeasurement? {
+    let slowest = LoadStage.allCases.max {
+      report[$0].processorNanoseconds < report[$1].processorNanoseconds
+    }
+    guard let slowest, slowest != .validate, slowest != .read else { return nil }
+    do { return try loader.measure(slowest, of: container) } catch {
+      guard case .input(let fault) = error else { throw error }
+      throw fault
+    }
+  }
+}
+
+/// One repetition.
+struct LoadSample {
+  var report: LoadReport
+  /// The share of the file that stayed in the page cache when it was to go.
+  var residentAfterEviction: Double?
+  /// The slowest stage by itself.
+  var alone: StageMeasurement?
+}
+
+extension Duration {
+  /// Seconds, rounded to a Double.
+  var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+}

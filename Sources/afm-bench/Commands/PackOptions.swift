@@ -1,0 +1,114 @@
+import ArgumentParser
+import Engines
+import Files
+import ModelFile
+import PackedFormats
+import TensorCore
+
+/// How `pack` chooses scales, endpoints and codes.
+struct QuantizationArguments: ParsableArguments {
+  @Option(help: "How long ASTC blocks are searched: fast, medium or thorough.")
+  var effort: QuantizationOptions.Effort = .medium
+
+  @Option(
+    help: "What scales are fitted to: absmax or mse; by default what each format does best with.")
+  var fit: QuantizationOptions.ScaleFit?
+
+  @Option(
+    help: ArgumentHelp(
+      "ASTC: clips each row at so many times its root mean square.",
+      discussion: "Without it the range covers the row. What is clipped is counted.",
+      valueName: "sigmas"))
+  var clip: Float?
+
+  @Option(
+    help: ArgumentHelp(
+      "Keeps so many singular vectors of each linear layer apart, as a low-rank adapter in f16.",
+      discussion: "The packed weights hold what they leave. Needs OpenBLAS."))
+  var adapterRank = 0
+
+  static let adapterRankLimit = 1 << 14
+
+  func validate() throws {
+    if let clip, !(clip > 0 && clip.isFinite) {
+      throw ValidationError("--clip must be a positive number.")
+    }
+    guard (0...Self.adapterRankLimit).contains(adapterRank) else {
+      throw ValidationError("--adapter-rank must be in 0...\(Self.adapterRankLimit).")
+    }
+  }
+
+  func apply(to packer: inout ModelPacker) throws {
+    packer.options = QuantizationOptions(scaleFit: fit, effort: effort, clipping: clip)
+    packer.adapterRank = adapterRank
+    if adapterRank > 0 {
+      do { packer.lowRank = try SingularVectors() } catch {
+        throw CommandFailure(.environment, "--adapter-rank: \(error)")
+      }
+    }
+  }
+}
+
+/// Where `pack` gets activation statistics from.
+struct CalibrationOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Weights errors with the model's activations over text of its own, or a file.",
+      discussion: "A file is text, or statistics that --save-calibration has written.",
+      valueName: "self|file"))
+  var calibrate: String?
+
+  @Option(help: "Tokens that --calibrate self samples.")
+  var calibrationTokens = Calibrator.Sampling().tokenCount
+
+  @Option(help: "Where the random numbers of --calibrate self begin.")
+  var seed: UInt64 = Calibrator.Sampling().seed
+
+  @Option(
+    help: ArgumentHelp("Writes the statistics, for another --calibrate.", valueName: "file"))
+  var saveCalibration: String?
+
+  func validate() throws {
+    try Limits.check(calibrationTokens, upTo: Limits.tokens, option: "--calibration-tokens")
+    if saveCalibration != nil && calibrate == nil {
+      throw ValidationError("--save-calibration needs --calibrate.")
+    }
+  }
+
+  /// The statistics that were asked for, nil if none were. Finds out first whether the output can
+  /// be written: gathering takes a while.
+  func statistics(
+    of model: String, threads: Int?, destination: String
+  ) throws -> ActivationStatistics? {
+    guard let calibrate else { return nil }
+    for path in [destination, saveCalibration].compactMap(\.self) {
+      // Creates the partial file, which goes away with the value.
+      _ = try OutputFile(creating: path)
+    }
+    let statistics = try gather(calibrate, of: model, threads: threads)
+    Console.progress("")
+    if let saveCalibration { try statistics.write(to: saveCalibration) }
+    return statistics
+  }
+
+  private func gather(
+    _ calibrate: String, of model: String, threads: Int?
+  ) throws -> ActivationStatistics {
+    var text: [UInt8] = []
+    if calibrate != "self" {
+      if let saved = try ActivationStatistics(savedAt: calibrate) { return saved }
+      text = try WholeFile.read(calibrate)
+    }
+    let calibrator = Calibrator(
+      engine: try EngineLoader.load(model, options: EngineOptions(threads: threads)),
+      text: try ModelText.open(model)
+    ) { done, total in
+      Console.progress("calibrating  \(done)/\(total) tokens")
+    }
+    guard calibrate == "self" else { return try calibrator.read(text, named: calibrate) }
+    return try calibrator.sampleText(.init(seed: seed, tokenCount: calibrationTokens))
+  }
+}
+
+extension QuantizationOptions.Effort: ExpressibleByArgument {}
+extension QuantizationOptions.ScaleFit: ExpressibleByArgument {}

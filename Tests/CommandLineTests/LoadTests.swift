@@ -1,0 +1,63 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `load` and the two forms of files that it reads.
+@Suite struct LoadTests {
+  private static func pack(_ layout: String, in folder: TemporaryFolder) throws -> String {
+    let path = folder.file("\(layout).afmw")
+    let samples = try Samples.shared.get()
+    let result = try Program.run(
+      ["pack", samples.gguf, path, "--weights", "u2c", "--layout", layout])
+    #expect(result.status == 0, "\(result)")
+    return path
+  }
+
+  @Test(arguments: ["canonical", "kernel"])
+  func stagesAreReported(layout: String) throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.pack(layout, in: folder)
+    let trace = folder.file("load.afmtrace")
+    let result = try Program.run(["load", path, "-r", "2", "--json", "--trace", trace])
+    #expect(result.status == 0, "\(result)")
+    let report = try #require(try result.json() as? [String: Any])
+    #expect(report["file"] as? String == path)
+    #expect(report["page_cache"] as? String == "warm")
+    #expect((report["ready_seconds"] as? [Double])?.count == 2)
+    let tensorBytes = try #require(report["tensor_bytes"] as? Int)
+    let mappedBytes = try #require(report["mapped_bytes"] as? Int)
+    #expect(tensorBytes > 0)
+    #expect(layout == "kernel" ? mappedBytes > 0 : mappedBytes == 0)
+    let stages = try #require(report["stages"] as? [[String: Any]])
+    #expect(
+      stages.compactMap { $0["stage"] as? String }
+        == ["read", "check", "inflate", "transcode", "validate"])
+    #expect(stages.allSatisfy { ($0["processor_seconds"] as? Double ?? -1) >= 0 })
+    let summary = try Program.run(["trace", "export", trace, "--to", "perfetto", trace + ".pb"])
+    #expect(summary.status == 0, "\(summary)")
+  }
+
+  @Test func bothFormsOfAFileGiveTheSameAnswers() throws {
+    let folder = try TemporaryFolder()
+    let samples = try Samples.shared.get()
+    var outputs: [Data] = []
+    for layout in ["canonical", "kernel"] {
+      let path = try Self.pack(layout, in: folder)
+      let verified = try Program.run(["verify", path])
+      #expect(verified.status == 0, "\(verified)")
+      let values = folder.file("\(layout).f32")
+      let dumped = try Program.run(["dump", path, "blk.0.attn_q.weight", values])
+      #expect(dumped.status == 0, "\(dumped)")
+      outputs.append(try Data(contentsOf: URL(filePath: values)))
+    }
+    #expect(outputs[0] == outputs[1])
+    #expect(!samples.gguf.isEmpty)
+  }
+
+  @Test func aFileThatIsNoContainerIsRefused() throws {
+    let samples = try Samples.shared.get()
+    let result = try Program.run(["load", samples.gguf])
+    #expect(result.status == 3, "\(result)")
+    #expect(result.errorLines.count == 1, "\(result)")
+  }
+}
