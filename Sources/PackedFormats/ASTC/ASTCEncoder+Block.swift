@@ -76,7 +76,7 @@ extension ASTCEncoder {
     var sequence = ASTCBlock()
     // 36 codes; the tables hold the packed bits of any digits below their base.
     let codes = unsafe scratch.codes
-    let tables = ASTCTables.shared
+    let tables = ASTCDigits.shared
     switch mode.partitionCount {
     case 1:
       // In rising order the stored numbers are 0, 2, 4, 5, 3, 1: a trit above one bit.
