@@ -40,7 +40,7 @@ import Testing
     var expected = [Double](repeating: 0, count: columns)
     for id in ids {
       let row = embedding[Int(id) * columns..<(Int(id) + 1) * columns].map { Double($0) }
-      let mean = row.reduce(0) { $0 + $1 * $1 } / Double(columns) + source.header.normEpsilon
+      let mean = row.reduce(0.0) { $0 + $1 * $1 } / Double(columns) + source.header.normEpsilon
       for column in 0..<columns {
         let value = row[column] * Double(gain[column])
         expected[column] += value * value / mean / Double(ids.count)
@@ -150,8 +150,8 @@ import Testing
     var generator = SeededGenerator(seed: 16)
     let weights = (0..<rows * columns).map { _ in Float.random(in: -1...1, using: &generator) }
     let importance = (0..<columns).map { Float(1 + $0 % 5) }
-    let scaled = weights.indices.map {
-      Double(weights[$0]) * Double(importance[$0 % columns]).squareRoot()
+    let scaled = weights.indices.map { (index: Int) -> Double in
+      Double(weights[index]) * Double(importance[index % columns]).squareRoot()
     }
     let all = try #require(
       try LAPACK().leadingSubspace(
@@ -165,15 +165,15 @@ import Testing
         for column in 0..<columns {
           var rest = Double(weights[row * columns + column])
           for term in 0..<rank {
-            rest -=
-              Double(Float(Float16(bitPattern: factors.b[row * rank + term])))
-              * Double(Float(Float16(bitPattern: factors.a[term * columns + column])))
+            let b = Double(Float16(bitPattern: factors.b[row * rank + term]))
+            let a = Double(Float16(bitPattern: factors.a[term * columns + column]))
+            rest -= b * a
           }
           error += Double(importance[column]) * rest * rest
         }
       }
-      let least = all.eigenvalues.dropFirst(rank).reduce(0, +)
-      let total = all.eigenvalues.reduce(0, +)
+      let least = all.eigenvalues.dropFirst(rank).reduce(0.0, +)
+      let total = all.eigenvalues.reduce(0.0, +)
       #expect(error >= least - 1e-9 * total && error <= least * 1.001 + 1e-6 * total)
     }
   }

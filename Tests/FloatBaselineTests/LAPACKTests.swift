@@ -19,7 +19,8 @@ import Testing
     for i in 0..<count {
       #expect(i == 0 || found.eigenvalues[i] <= found.eigenvalues[i - 1])
       for j in 0..<count {
-        let product = zip(vector(i), vector(j)).reduce(0) { $0 + $1.0 * $1.1 }
+        var product = 0.0
+        for (a, b) in zip(vector(i), vector(j)) { product += a * b }
         #expect(abs(product - (i == j ? 1 : 0)) < 1e-10)
       }
       // G · v = λ · v, with G = M · Mᵀ or Mᵀ · M.
@@ -40,14 +41,17 @@ import Testing
     }
     // All of them hold all of the matrix.
     if count == order {
-      let squares = matrix.reduce(0) { $0 + $1 * $1 }
-      #expect(abs(found.eigenvalues.reduce(0, +) - squares) < 1e-10 * squares)
+      let squares = matrix.reduce(0.0) { $0 + $1 * $1 }
+      #expect(abs(found.eigenvalues.reduce(0.0, +) - squares) < 1e-10 * squares)
     }
   }
 
   @Test(OpenBLASTests.mayRun) func aMatrixOfLowerRankHasZeros() throws {
     let lapack = try LAPACK()
-    let matrix = (0..<12).map { Double(($0 / 4 + 1) * ($0 % 4 + 1)) }
+    let matrix = (0..<12).map { (index: Int) -> Double in
+      let (row, column) = (index / 4 + 1, index % 4 + 1)
+      return Double(row * column)
+    }
     let found = try #require(
       lapack.leadingSubspace(of: matrix, rowCount: 3, columnCount: 4, count: 3))
     #expect(abs(found.eigenvalues[0] - 14 * 30) < 1e-9)

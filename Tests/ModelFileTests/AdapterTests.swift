@@ -11,7 +11,9 @@ private struct FirstRows: LowRankApproximation {
     of weights: Span<Float>, rowCount: Int, columnCount: Int, rank: Int, importance: [Float]?
   ) throws(LowRankFailure) -> LowRankFactors {
     let a = (0..<rank * columnCount).map { weights[$0] }
-    let b = (0..<rowCount * rank).map { $0 / rank == $0 % rank ? Float(1) : 0 }
+    let b = (0..<rowCount * rank).map { (index: Int) -> Float in
+      index / rank == index % rank ? 1 : 0
+    }
     guard
       let factors = LowRankFactors(
         a: a, b: b, rowCount: rowCount, columnCount: columnCount, rank: rank)
@@ -70,13 +72,15 @@ private struct FirstRows: LowRankApproximation {
       var found = try values(file, adapter.tensor)
       for index in found.indices {
         for term in 0..<rank {
-          found[index] += b[index / columns * rank + term] * a[term * columns + index % columns]
+          let (row, column) = (index / columns, index % columns)
+          found[index] += b[row * rank + term] * a[term * columns + column]
         }
       }
       let index = try #require(source.tensors.firstIndex { $0.name == name })
       var (error, square) = (0.0, 0.0)
       for (value, packed) in zip(source.values[index], found) {
-        error += (Double(value) - Double(packed)) * (Double(value) - Double(packed))
+        let difference = Double(value) - Double(packed)
+        error += difference * difference
         square += Double(value) * Double(value)
       }
       // Of f32 the residual is exact, and only the sum is rounded.

@@ -15,7 +15,10 @@ import Testing
   /// A few loud columns, many quiet ones, some that were never seen.
   private static func statistics(columns: Int = 72) -> ActivationStatistics {
     func squares(_ count: Int) -> [Float] {
-      (0..<count).map { $0 % 9 == 0 ? 25 : $0 % 7 == 0 ? 0 : 0.01 * Float($0) }
+      (0..<count).map { (column: Int) -> Float in
+        if column % 9 == 0 { return 25 }
+        return column % 7 == 0 ? 0 : 0.01 * Float(column)
+      }
     }
     return ActivationStatistics(
       meanSquares: [
@@ -72,7 +75,8 @@ import Testing
     for place in found.indices {
       let weight = Double(importance[place % columns])
       let value = Double(source.values[index][place])
-      error += weight * (value - Double(found[place])) * (value - Double(found[place]))
+      let difference = value - Double(found[place])
+      error += weight * difference * difference
       square += weight * value * value
     }
     return (error / square).squareRoot()
@@ -101,7 +105,7 @@ import Testing
       let columns = tensor.shape.columnCount
       for start in stride(from: 0, to: values.count, by: columns) {
         let row = values[start..<start + columns].map { Double($0) }
-        let rms = (row.reduce(0) { $0 + $1 * $1 } / Double(columns)).squareRoot()
+        let rms = (row.reduce(0.0) { $0 + $1 * $1 } / Double(columns)).squareRoot()
         expected += row.count { abs($0) > 1.5 * rms }
       }
     }
