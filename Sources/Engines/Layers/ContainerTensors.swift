@@ -36,7 +36,7 @@ final class ContainerTensors: Sendable {
   private func load() throws(InputError) -> [String: LoadedTensor] {
     var loader = ModelLoader(threads: threads)
     loader.layout = Self.layout
-    do {
+    do throws(LoadError) {
       let loaded = try loader.load(file)
       return Dictionary(uniqueKeysWithValues: loaded.tensors.map { ($0.name, $0) })
     } catch {

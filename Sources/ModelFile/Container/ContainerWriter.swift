@@ -34,6 +34,11 @@ package struct ContainerWriter: ~Copyable {
   private var current: OpenTensor?
   private var names: Set<String> = []
   private let usesKernelLayouts: Bool
+  /// Low-rank additions to tensors that have been written, by their numbers: 0 is the first tensor.
+  package var adapters: [LowRankAdapter] = []
+
+  /// Tensors that have begun.
+  package var tensorCount: Int { names.count }
 
   /// A tensor on its way into the file.
   private struct OpenTensor {
@@ -296,7 +301,7 @@ package struct ContainerWriter: ~Copyable {
     tensors.appendLittleEndian(UInt64(names.count))
     let index = ContainerIndex.encodedFrame(
       header: header, provenance: provenance, tokenizer: tokenizer,
-      directory: tensors + directory, table: table)
+      directory: tensors + directory, adapters: adapters, table: table)
     let seekTable = table.seekTable(indexByteCount: index.count)
     let prologue = Prologue(
       fileByteCount: table.endOffset + index.count + seekTable.count,

@@ -108,10 +108,12 @@ struct Inspection: Encodable {
       factors = Set(container.adapters.flatMap { [$0.a, $0.b] })
     }
     adapters = factors.count / 2
-    parameters = tensors.indices.filter { !factors.contains($0) }
+    let tensors = tensors
+    let count = tensors.indices.filter { !factors.contains($0) }
       .reduce(0) { $0 + tensors[$1].shape.reduce(1, *) }
+    parameters = count
     tensor_bytes = tensors.reduce(0) { $0 + $1.bytes }
-    total_bpw = Double(tensor_bytes) * 8 / Double(max(parameters, 1))
+    total_bpw = Double(tensor_bytes) * 8 / Double(max(count, 1))
   }
 
   /// A GGUF file that is not a model of ours: what its head says, unjudged.
