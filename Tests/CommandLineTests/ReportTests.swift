@@ -77,7 +77,8 @@ import Testing
     let line = "score --model @tiny.afmw --text-file @text --ctx 64 --windows 2 --json"
     let alone = try report(line)
     #expect(
-      Set(alone.keys) == ["model", "text", "ctx", "windows", "perplexity", "scored_tokens"])
+      Set(alone.keys)
+        == ["model", "text", "ctx", "windows", "skipped_windows", "perplexity", "scored_tokens"])
     #expect(alone["scored_tokens"] as? Int == 64)
     let beside = try report(line + " --reference @tiny.gguf")
     #expect(Set(beside.keys).subtracting(alone.keys) == ["mean_kl", "top1_agreement"])
