@@ -198,7 +198,7 @@ import Testing
   @Test(arguments: formats)
   func whatTilesMustNotHoldIsFound(format: WeightFormat) throws {
     let width = format.groupSize == nil ? 4 : 2
-    for (rows, columns) in [(33, 70), (16, 64), (18, 5), (32, 130)] {
+    for (rows, columns) in [(33, 70), (16, 64), (18, 5), (32, 130), (17, 15), (33, 45), (16, 31)] {
       let matrix = try Self.legal(format, rows: rows, columns: columns)
       #expect(try Self.fault(matrix) == nil)
       let infinity: [UInt8] = width == 4 ? [0x80, 0x7F] : [0x00, 0x7C]

@@ -81,8 +81,8 @@ public struct RowTileLayout: Hashable, Sendable {
 
   /// Bytes of a canonical row of codes.
   package var rowBytes: Int { (columns * codeBitCount + 7) / 8 }
-  /// Whole words of a canonical row of codes.
-  var wordCount: Int { rowBytes / 4 }
+  /// Words of a canonical row that codes fill.
+  var wordCount: Int { columns * codeBitCount / 32 }
 
   /// The bits of a row's last, partial word that hold codes; 0 where rows end with a whole word.
   var lastWordMask: UInt32 {
