@@ -87,23 +87,39 @@ public struct TensorSurvey: Sendable {
   /// - u2t: by `scaleFit` max|w| / 1.5, or (the default) the scale of least mean-square error. That
   ///   is found as for u2c, with the thresholds between intervals: its squared error is less than
   ///   0.01 % above that of the best scale of all.
-  /// - astc6x6-hdr: the power of two for which max|w| / scale lies in 1024 ..< 2048; not below
-  ///   2^-126, and 1 for a tensor of zeros. Differences of two weights are then below 4096, so that
-  ///   block results, which are non-negative binary16, may lie a whole octave of their range above
-  ///   zero, and stay normal down to max|w| · 2^-25.
+  /// - astc6x6-hdr: the power of two that is 10 to 20 root mean squares (weighted by importance,
+  /// where given), or 2^-13 of max|w| (rounded down to a
+  /// power of two) where that is more; not below 2^-126, and 1 for a
+  /// tensor of zeros. Nearly all weights of a bell-shaped tensor lie between -0.5 and 0.5 of it,
+  /// where all modes of the encoder are of use; outliers up to 16384 of it are within the reach of
+  /// its HDR mode.
   ///
   /// - Throws: where 1.5 times the scale overflows.
   /// - Precondition: the format has one scale in all.
   public func tensorScale(for format: WeightFormat) throws(PackedFormatError) -> Float {
     precondition(format.axis(of: .scales) == .tensor, "\(format.name) has no per-tensor scale")
-    guard format == .u2t else {
-      guard largestBits > 0 else { return 1 }
-      return max(largestMagnitude.binade * 0x1p-10, 0x1p-126)
-    }
+    guard format == .u2t else { return blockScale() }
     let exact =
       options.scaleFit == .absoluteMaximum
       ? Double(largestMagnitude) / 1.5 : meanSquareScale()
     return try TwoBitGroup.stored(exact, half: false)
+  }
+
+  /// The scale for astc6x6-hdr.
+  private func blockScale() -> Float {
+    guard largestBits > 0 else { return 1 }
+    var squares = 0.0
+    var count = 0.0
+    for index in counts.indices where counts[index] > 0 {
+      // The magnitudes of an interval as if all were their mean: less than 0.002 % too little.
+      let sum = sum(index)
+      squares += sum / counts[index] * sum
+      count += counts[index]
+    }
+    let deviation = (squares / count).squareRoot()
+    // A weight of no importance at all has no part in the deviation, but must fit.
+    let wanted = min(Float(20 * deviation), 0x1p127)
+    return max(wanted > 0 ? wanted.binade : 0, largestMagnitude.binade * 0x1p-13, 0x1p-126)
   }
 
   /// See `TwoBitGroup.scale`: the largest N²/D over the thresholds.

@@ -58,6 +58,15 @@ import Testing
     Case("trace export @noise --to moon @o", 2, "'moon'"),
     Case("astc decode @noise @o --profile moon", 2, "'moon'"),
     Case("astc decode @noise @noise", 2, "noise", "the output is the input itself"),
+    Case("astc encode @noise 1x1 @noise", 2, "noise", "the output is the input itself"),
+    Case("astc encode @noise 4 @o", 2, "'4' is not ROWSxCOLUMNS"),
+    Case("astc encode @noise 4x0 @o", 2, "'4x0'"),
+    Case("astc encode @noise 1x1x1 @o", 2, "'1x1x1'"),
+    Case("astc encode @noise 99999999999999999999x2 @o", 2, "1 to 16777215"),
+    Case("astc encode @noise 1x1 @o --effort much", 2, "'much'"),
+    Case("astc benchmark --rows 0", 2, "--rows"),
+    Case("astc benchmark --clipping 0", 2, "--clipping"),
+    Case("astc benchmark --partition-limit 4", 2, "--partition-limit"),
   ]
 
   static let input: [Case] = [
@@ -91,6 +100,8 @@ import Testing
     Case("tokenize --model @tiny.afmw --decode", 3, "standard input: not a JSON array"),
     Case("trace summary @noise", 3, "noise: ", "offset"),
     Case("astc decode @absent @o", 3, "absent: cannot open: No such file"),
+    Case("astc encode @absent 1x1 @o", 3, "absent: cannot open: No such file"),
+    Case("astc encode @noise 16777215x16777215 @o", 3, "noise: offset", "bytes instead of the"),
     Case("astc decode @noise @o", 3, "noise: offset 0: not an .astc file"),
     Case("trace export @empty --to perfetto @o", 3, "empty: ", "offset 0"),
   ]
@@ -124,7 +135,8 @@ import Testing
   @Test(arguments: [
     "", "run", "pack", "make", "inspect", "verify", "dump", "tokenize", "logits", "generate",
     "score",
-    "trace", "trace export", "trace summary", "astc", "astc decode",
+    "trace", "trace export", "trace summary", "astc", "astc decode", "astc encode",
+    "astc benchmark",
   ])
   func helpHasAnExample(command: String) throws {
     let words = command.split(separator: " ").map(String.init)

@@ -65,10 +65,23 @@ struct PackedTensor {
     self.minimums = minimums
   }
 
+  /// What quantizing reports, and what it gives.
+  static func quantized(
+    _ weights: [Float], format: WeightFormat, rowCount: Int, columnCount: Int,
+    options: QuantizationOptions
+  ) throws(PackedFormatError) -> (outcome: QuantizationOutcome, tensor: PackedTensor) {
+    var tensor = PackedTensor(zero: format, rowCount: rowCount, columnCount: columnCount)
+    var planes = [tensor.codes, tensor.scales, tensor.minimums]
+    let outcome = try quantize(weights, format, rowCount, columnCount, 0, options, &planes)
+    (tensor.codes, tensor.scales, tensor.minimums) = (planes[0], planes[1], planes[2])
+    return (outcome, tensor)
+  }
+
+  @discardableResult
   private static func quantize(
     _ weights: [Float], _ format: WeightFormat, _ rowCount: Int, _ columnCount: Int,
     _ firstRow: Int, _ options: QuantizationOptions, _ planes: inout [[UInt8]]
-  ) throws(PackedFormatError) {
+  ) throws(PackedFormatError) -> QuantizationOutcome {
     var codes = AlignedStorage(byteCount: planes[0].count)
     var scales = AlignedStorage(byteCount: planes[1].count)
     var minimums = AlignedStorage(byteCount: planes[2].count)
@@ -78,10 +91,11 @@ struct PackedTensor {
     var spans = MutablePackedPlanes(
       codes: codes.mutableBytes, scales: scales.mutableBytes,
       minimums: minimums.mutableBytes)
-    try format.quantize(
+    let outcome = try format.quantize(
       weights.span, rowCount: rowCount, columnCount: columnCount, firstRow: firstRow,
       options: options, into: &spans)
     planes = [bytes(codes), bytes(scales), bytes(minimums)]
+    return outcome
   }
 
   private static func fill(_ storage: inout AlignedStorage) {

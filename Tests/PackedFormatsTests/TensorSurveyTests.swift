@@ -56,13 +56,30 @@ import Testing
     #expect(try survey.tensorScale(for: .u2t) == 2)
   }
 
+  /// The root mean square is √(5/12) = 0.645 of the largest: 20 of them are 12.9.
   @Test(arguments: [
-    (Float(1), Float(0x1p-10)), (1.99, 0x1p-10), (2, 0x1p-9), (0.03, 0x1p-16), (3e38, 0x1p117),
-    (0x1p-149, 0x1p-126), (0, 1),
+    (Float(1), Float(8)), (1.99, 16), (2, 16), (0.03, 0.25), (1e30, 0x1p103), (0x1p-128, 0x1p-125),
+    (0x1p-149, 0x1p-126), (0, 1), (.greatestFiniteMagnitude, 0x1p127),
   ])
   func blocksGetAPowerOfTwo(largest: Float, scale: Float) throws {
     let survey = try survey([0, -largest, largest / 2], columnCount: 3)
     #expect(try survey.tensorScale(for: .astc6x6HDR) == scale)
+  }
+
+  /// 10 to 20 root mean squares, whatever the tail; but never so little that the largest weight is
+  /// out of reach.
+  @Test func outliersLeaveTheScaleOfBlocks() throws {
+    var weights = gaussian(100_000, seed: 4)
+    #expect(try survey(weights, columnCount: 1000).tensorScale(for: .astc6x6HDR) == 16)
+    weights[77] = 100
+    #expect(try survey(weights, columnCount: 1000).tensorScale(for: .astc6x6HDR) == 16)
+    weights[77] = -1e9
+    #expect(try survey(weights, columnCount: 1000).tensorScale(for: .astc6x6HDR) == 0x1p25)
+    // Its importance is next to nothing, but it has to fit.
+    let options = QuantizationOptions(importance: (0..<1000).map { $0 == 77 ? 1e-30 : 1 })
+    let scale = try survey(weights, columnCount: 1000, options: options)
+      .tensorScale(for: .astc6x6HDR)
+    #expect(scale == 0x1p16)
   }
 
   @Test func extremes() throws {

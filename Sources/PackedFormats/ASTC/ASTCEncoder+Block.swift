@@ -51,6 +51,8 @@ extension ASTCEncoder {
   func block(_ choice: Choice) -> ASTCBlock {
     let mode = choice.mode
     var block = ASTCBlock(low: mode.header)
+    // CEM 3 becomes 2.
+    if choice.isLargeRange { block.low ^= 1 << 13 }
     if mode.partitionCount > 1 { block.low |= UInt64(choice.seed) << 13 }
     let numberCount = mode.partitionCount * 2
     if mode.partitionCount == 1 {

@@ -114,13 +114,13 @@ extension ASTCEncoder {
   }
 
   /// What a grid weight between two 12-bit endpoints gives.
-  private static func result(_ y0: Int, _ y1: Int, _ weight: Int) -> Float {
+  static func result(_ y0: Int, _ y1: Int, _ weight: Int) -> Float {
     let sum = ((y0 << 4) * (64 - weight) + (y1 << 4) * weight + 32) >> 6
     let fraction = sum & 0x7FF
     let linear =
       fraction < 512
       ? 3 * fraction : fraction >= 1536 ? 5 * fraction - 2048 : 4 * fraction - 512
     return HalfPrecision.float(
-      bits: UInt16(truncatingIfNeeded: ((sum >> 11) << 10) + (linear >> 3)))
+      bits: UInt16(truncatingIfNeeded: min(((sum >> 11) << 10) + (linear >> 3), 0x7BFF)))
   }
 }

@@ -34,6 +34,8 @@ package struct ASTCEncoder: ~Copyable {
     var seed: UInt16 = 0
     /// The stored numbers, two a partition.
     var numbers = SIMD8<UInt8>(repeating: 0)
+    /// CEM 2 instead of 3, for `oneHDR` alone: only in images.
+    var isLargeRange = false
     /// The minimum's bits and the six levels, for `oneHDR` alone.
     var minimum: UInt16 = 0
     var palette = SIMD8<Float>(repeating: .infinity)

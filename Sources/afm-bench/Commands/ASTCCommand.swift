@@ -8,7 +8,7 @@ struct ASTCCommand: ParsableCommand {
     commandName: "astc",
     abstract: "The ASTC 6x6 codec alone.",
     discussion: "Example: afm-bench astc decode image.astc image.f32 --profile ldr",
-    subcommands: [Decode.self])
+    subcommands: [Decode.self, Encode.self, Benchmark.self])
 
   /// The profiles on the command line.
   enum Profile: String, ExpressibleByArgument, CaseIterable {
@@ -68,19 +68,19 @@ struct ASTCCommand: ParsableCommand {
 
     func run() throws {
       try OutputPath.check(output, isNot: input)
-      let file = try Self.open(input)
+      let file = try ASTCCommand.open(input)
       let image: ASTCImageFile
       do throws(InputError) {
         let count = min(file.byteCount, ASTCImageFile.headerByteCount)
         image = try ASTCImageFile(
-          header: Self.read(file, at: 0, count: count), fileByteCount: file.byteCount)
+          header: ASTCCommand.read(file, at: 0, count: count), fileByteCount: file.byteCount)
       } catch { throw error.inFile(input) }
       var out = try OutputFile(creating: output)
       var reader = ASTCImageReader(image, profile: profile.profile)
       let rowBytes = image.blockColumnCount * ASTCBlock.byteCount
       for row in 0..<image.blockRowCount {
         let offset = ASTCImageFile.headerByteCount + row * rowBytes
-        let blocks = try Self.read(file, at: offset, count: rowBytes)
+        let blocks = try ASTCCommand.read(file, at: offset, count: rowBytes)
         let values = reader.firstComponents(row: row, blocks: blocks)
         if strict, let first = reader.firstFault {
           throw InputError(
@@ -100,24 +100,24 @@ struct ASTCCommand: ParsableCommand {
       try out.commit()
       try Console.report(json ? Console.json(report) : report.text)
     }
+  }
 
-    private static func open(_ path: String) throws(InputError) -> InputFile {
-      do throws(FileError) { return try InputFile(opening: path) } catch {
-        throw InputError(file: path, reason: error.summary)
-      }
+  static func open(_ path: String) throws(InputError) -> InputFile {
+    do throws(FileError) { return try InputFile(opening: path) } catch {
+      throw InputError(file: path, reason: error.summary)
     }
+  }
 
-    private static func read(
-      _ file: borrowing InputFile, at offset: Int, count: Int
-    ) throws(InputError) -> [UInt8] {
-      var bytes = [UInt8](repeating: 0, count: count)
-      var span = bytes.mutableSpan
-      // Any byte is a UInt8.
-      var raw = unsafe span.mutableBytes
-      do throws(FileError) { try file.read(at: offset, into: &raw) } catch {
-        throw InputError(file: file.path, offset: offset, reason: error.summary)
-      }
-      return bytes
+  static func read(
+    _ file: borrowing InputFile, at offset: Int, count: Int
+  ) throws(InputError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var span = bytes.mutableSpan
+    // Any byte is a UInt8.
+    var raw = unsafe span.mutableBytes
+    do throws(FileError) { try file.read(at: offset, into: &raw) } catch {
+      throw InputError(file: file.path, offset: offset, reason: error.summary)
     }
+    return bytes
   }
 }
