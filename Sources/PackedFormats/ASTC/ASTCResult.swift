@@ -45,6 +45,13 @@ enum ASTCResult {
     float(hdr: shifted.bits & 0xFFFF)
   }
 
+  /// Numbers below 2²³.
+  @inline(__always)
+  static func float(small numbers: SIMD4<UInt32>) -> SIMD4<Float> {
+    let magic = SIMD4<Float>(repeating: ASTCLine.magic)
+    return SIMD4<Float>(bits: numbers | magic.bits) - magic
+  }
+
   /// A result from 2²³ + C.
   @inline(__always)
   static func float(

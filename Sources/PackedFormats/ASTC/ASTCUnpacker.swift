@@ -6,6 +6,7 @@
 package struct ASTCUnpacker: ~Copyable {
   package let profile: ASTCProfile
   let tables: ASTCTables
+  let subset: ASTCSubsetTables
 
   // Room for one block's numbers, longer than what a legal block can have: sequences are unpacked in
   // whole groups, and neighbours of the last grid weight are read (and count nothing).
@@ -35,6 +36,7 @@ package struct ASTCUnpacker: ~Copyable {
     }
     self.profile = profile
     tables = ASTCTables.shared
+    subset = ASTCSubsetTables.shared
     unsafe codes = allocate(80, 0)
     unsafe endpointValues = allocate(32, 0)
     unsafe words = allocate(2 * Self.planeStride, 0)

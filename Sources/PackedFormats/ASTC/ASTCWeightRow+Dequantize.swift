@@ -79,7 +79,7 @@ extension ASTCUnpacker {
       unsafe fillPalette(line, grid, value, at: palette)
       let palette = unsafe palette
       grid.forEachCode(block) { texel, code in unsafe output[texel] = palette[code] }
-    } else {
+    } else if unsafe !unpackSubsetWeights(block, value, into: output) {
       unsafe unpackOtherWeights(block, value, range: range, into: output)
     }
   }
