@@ -72,9 +72,9 @@ def constants():
 def faults(generator):
     noise = generator.getrandbits(128)
     yield fixed(noise, (0, 4, 0), (6, 3, 0))  # reserved
-    yield fixed(noise, (0, 4, 12), (5, 4, 15))  # reserved
+    yield fixed(noise, (0, 5, 12), (5, 4, 15))  # reserved
     yield fixed(noise, (0, 4, 4), (7, 2, 0))  # a grid of 12 columns
-    yield fixed(noise, (0, 4, 13), (5, 4, 8))  # 2 x 2 grid weights: too few bits
+    yield fixed(noise, (0, 4, 13), (5, 6, 8))  # 2 x 2 grid weights: too few bits
     yield fixed(noise, (0, 11, 0x11C))  # 6 x 6 of 8 codes: too many
     yield fixed(noise, (0, 2, 1), (2, 2, 0), (4, 1, 0), (5, 6, 0b100000 | 2), (11, 2, 3))
     yield fixed(noise, (0, 11, 0x104), (11, 2, 3), (23, 6, 12 << 2))  # 32 endpoint values
