@@ -11,9 +11,9 @@ import Testing
     var format: WeightFormat
     var testDescription: String { "\(model.rawValue) \(format.name)" }
     /// Largest difference, of the logits' root mean square. f16 weights are converted exactly
-    /// (measured: 2.7e-6), and ASTC blocks run as the floats that they stand for. In the other formats activations become 8-bit, which is the whole
-    /// difference, and much in a model of thirty columns (measured: 0.07 to 0.135); a wrong code or
-    /// scale gives more than 1.
+    /// (measured: 2.7e-6), and ASTC blocks run as the floats that they stand for. In the other
+    /// formats activations become 8-bit, which is the whole difference, and much in a model of thirty
+    /// columns (measured: 0.07 to 0.135); a wrong code or scale gives more than 1.
     var tolerance: Double {
       switch format {
       case .f32, .f16, .astc6x6LDR, .astc6x6HDR: 1e-4
@@ -23,7 +23,7 @@ import Testing
   }
 
   static let cases = TinyModel.allCases.flatMap { model in
-    WeightFormat.tested.map { Case(model: model, format: $0) }
+    WeightFormat.allCases.map { Case(model: model, format: $0) }
   }
 
   @Test(arguments: cases) func equalsAFloatRunOverItsOwnWeights(_ test: Case) throws {

@@ -18,7 +18,7 @@ import Testing
   }
 
   static let cases = TinyModel.allCases.flatMap { model in
-    WeightFormat.tested.map { Case(model: model, format: $0) }
+    WeightFormat.allCases.map { Case(model: model, format: $0) }
   }
 
   private func engine(

@@ -133,8 +133,3 @@ func relativeError(_ found: [[Float]], _ expected: [[Float]]) -> Double {
   }
   return worst / (squares / Double(count)).squareRoot()
 }
-
-extension WeightFormat {
-  /// What the engines' tests pack the tiny models in.
-  static let tested = allCases.filter { !$0.isASTC }
-}

@@ -89,6 +89,36 @@ import Testing
     }
   }
 
+  /// Digests that are right, over tiles that are not.
+  @Test func wrongTilesAreRefused() throws {
+    let folder = try ScratchFolder()
+    try write([canonical(.astc6x6LDR)], to: folder.path("c.afmw"))
+    let tensor = try load(AFMWFile(opening: folder.path("c.afmw"))).tensors[0]
+    var codes = bytes(tensor.codes)
+    let scales = bytes(tensor.scales)
+    // The first of three bands begins with the kinds of its tiles.
+    for (offset, rows) in [(0, "rows 0 to 15"), (codes.count / 3, "rows 16 to 31")] {
+      let kind = codes[offset]
+      codes[offset] = 9
+      let path = folder.path("\(offset).afmw")
+      var writer = try ContainerWriter(creating: path, compression: .zstd(level: 1), threads: 1)
+      try writer.beginTensor(
+        name: tensor.name, shape: tensor.shape, format: tensor.format, layout: .astcTiles,
+        storage: .stored)
+      // Bytes have no padding.
+      try unsafe writer.append(codes.span.bytes, to: .codes)
+      try unsafe writer.append(scales.span.bytes, to: .scales)
+      try writer.endTensor()
+      try writer.finish(header: .sample, tokenizer: nil, provenance: [:])
+      codes[offset] = kind
+      let file = try AFMWFile(opening: path)
+      let error = #expect(throws: (any Error).self) { _ = try load(file) }
+      for words in ["tensor blk.0.ffn_up.weight: ", "\(rows), block 0: an unknown kind"] {
+        #expect("\(error as Any)".contains(words), "\(error as Any)")
+      }
+    }
+  }
+
   private func writeTiles(_ tensor: SampleTensor, to path: String) throws {
     var writer = try ContainerWriter(
       creating: path, compression: .zstd(level: 1), threads: 1, usesKernelLayouts: true)

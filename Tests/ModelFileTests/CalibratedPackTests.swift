@@ -37,7 +37,7 @@ import Testing
     return try packer.pack(FloatModel(Self.shapes, seed: 31), to: path)
   }
 
-  @Test(arguments: [WeightFormat.u2t, .u2c, .u2g64, .u4c, .u4g32, .astc6x6LDR])
+  @Test(arguments: [WeightFormat.u2t, .u2c, .u2g64, .u4c, .u4g32, .astc6x6LDR, .astc6x6HDR])
   func weightingLowersTheWeightedError(format: WeightFormat) throws {
     let folder = try ScratchFolder()
     let plain = try pack(format, nil, to: folder.path("plain"))

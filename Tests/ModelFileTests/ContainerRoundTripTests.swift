@@ -11,7 +11,7 @@ import Tokenization
     [1], [], [7], [1, 1], [3, 31], [5, 33], [2, 63], [4, 65], [3, 2, 17], [1, 1000],
   ]
 
-  @Test(arguments: WeightFormat.tested, PlaneStorage.allCases)
+  @Test(arguments: WeightFormat.allCases, PlaneStorage.allCases)
   func everyFormatComesBackByteForByte(format: WeightFormat, storage: PlaneStorage) throws {
     let folder = try ScratchFolder()
     let path = folder.path("m.afmw")

@@ -131,8 +131,3 @@ func smallTensors() throws -> [SampleTensor] {
     try SampleTensor("output_norm.weight", [8], .f32, seed: 4),
   ]
 }
-
-extension WeightFormat {
-  /// What the tests of files store tensors in.
-  static let tested = allCases.filter { !$0.isASTC }
-}

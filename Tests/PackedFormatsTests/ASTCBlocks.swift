@@ -31,6 +31,20 @@ enum ASTCBlocks {
     }
   }
 
+  /// Random numbers, and a random seed, in blocks of one of the encoder's modes.
+  static func random(_ count: Int, mode: ASTCWeightMode, seed: UInt64) -> [ASTCBlock] {
+    var generator = SeededGenerator(seed: seed)
+    let field = UInt64(mode.blockModeField) | UInt64(mode.partitionCount - 1) << 11
+    let endpointMode = UInt64(mode.endpointMode)
+    let isOne = mode.partitionCount == 1
+    // Mode, partition count, and endpoint mode; between the last two stands the seed, if any.
+    let mask: UInt64 = isOne ? 0x1FFFF : 0x1FFF | 63 << 23
+    let fixed = field | endpointMode << (isOne ? 13 : 25)
+    return (0..<count).map { _ in
+      ASTCBlock(low: generator.next() & ~mask | fixed, high: generator.next())
+    }
+  }
+
   static func bytes(_ blocks: [ASTCBlock]) -> [UInt8] { blocks.flatMap(\.bytes) }
 }
 

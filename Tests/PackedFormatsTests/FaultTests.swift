@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct FaultTests {
   @Test(
-    arguments: WeightFormat.elementwise, [Float.nan, .infinity, -.infinity, .signalingNaN])
+    arguments: WeightFormat.allCases, [Float.nan, .infinity, -.infinity, .signalingNaN])
   func refusesWeightsThatAreNotFinite(format: WeightFormat, weight: Float) {
     var weights = [Float](repeating: 0.5, count: 4 * 37)
     weights[2 * 37 + 33] = weight

@@ -1,14 +1,13 @@
 /// How a texel's weight comes from the four grid weights around it: sixteenths of each.
 ///
-/// Neighbours p and q stand in one word, p + q · 2¹⁶. Its product with (share of q) + (share of p) ·
-/// 2¹⁶ has both parts' sum in the upper half, modulo 2³²; all sums are below 2¹¹.
+/// The four stand in one word, 16 bits each: upper left lowest, upper right, lower left, lower
+/// right. Its product with the shares in the opposite order has the sum of the four products in the
+/// uppermost 16 bits, modulo 2⁶⁴; nothing is carried into them, since all sums are below 2¹¹.
 struct ASTCInfill: BitwiseCopyable {
-  /// The word of the texel's upper left grid weight and its right neighbour.
-  var upper: UInt16
-  /// The same a row below.
-  var lower: UInt16
-  var upperShares: UInt32
-  var lowerShares: UInt32
+  /// Of the lower right grid weight lowest.
+  var shares: UInt64
+  /// The word of the texel's upper left grid weight.
+  var place: Int
 
   /// For texel (x, y) of a 6×6 block and a grid of 2 to 6 columns and rows.
   init(x: Int, y: Int, width: Int, height: Int) {
@@ -19,18 +18,16 @@ struct ASTCInfill: BitwiseCopyable {
     let right = column & 15
     let down = row & 15
     let both = (right * down + 8) >> 4
-    let place = (column >> 4) + (row >> 4) * width
-    upper = UInt16(place)
-    lower = UInt16(place + width)
-    upperShares = UInt32(right - both) | UInt32(16 - right - down + both) << 16
-    lowerShares = UInt32(both) | UInt32(down - both) << 16
+    place = (column >> 4) + (row >> 4) * width
+    let upper = UInt64(right - both) << 32 | UInt64(16 - right - down + both) << 48
+    shares = upper | UInt64(both) | UInt64(down - both) << 16
   }
 
   /// The weight, 0 to 64, from the words of a plane.
   @inline(__always)
-  func weight(_ words: UnsafePointer<UInt32>) -> UInt32 {
-    // The caller has words up to 7 places behind the grid's last.
-    let sum = unsafe words[Int(upper)] &* upperShares &+ words[Int(lower)] &* lowerShares
-    return (sum &+ 0x8_0000) &>> 20
+  func weight(_ words: UnsafePointer<UInt64>) -> Int {
+    // The place is that of a grid weight.
+    let sum = unsafe words[place] &* shares
+    return Int(truncatingIfNeeded: (sum &+ 8 &<< 48) &>> 52)
   }
 }

@@ -9,6 +9,9 @@ struct ASTCLine: BitwiseCopyable {
   var isColorHDR = false
   var isAlphaHDR = false
 
+  /// All ones in the components that are logarithms.
+  var hdrLanes = SIMD4<UInt32>()
+
   static let magic: Float = 0x1p23
 
   init() {}
@@ -25,6 +28,8 @@ struct ASTCLine: BitwiseCopyable {
       * 0x1p-6
     isColorHDR = endpoints.isColorHDR
     isAlphaHDR = endpoints.isAlphaHDR
+    let color: UInt32 = isColorHDR ? .max : 0
+    hdrLanes = SIMD4(color, color, color, isAlphaHDR ? .max : 0)
   }
 
   /// 2²³ + C for a weight of each component.

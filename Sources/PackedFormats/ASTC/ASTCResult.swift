@@ -7,7 +7,9 @@ enum ASTCResult {
   static func float(ldr c: SIMD4<Float>) -> SIMD4<Float> {
     let kept = c.bits & SIMD4(repeating: 0xFFFF_E000)
     let value = SIMD4<Float>(bits: kept) * 0x1p-16
-    return value.replacing(with: 1, where: c .== 65535)
+    // What 65535 lacks to 1 is 2⁻¹¹.
+    let rest = SIMD4<Float>(repeating: 0).replacing(with: 0x1p-11, where: c .== 65535)
+    return value + rest
   }
 
   /// The same from 2²³ + C.
@@ -16,33 +18,49 @@ enum ASTCResult {
     float(ldr: shifted - SIMD4(repeating: ASTCLine.magic))
   }
 
-  /// The binary16 bits of the HDR result: C as a logarithm, at most the largest finite number.
-  @inline(__always)
-  static func halfBits(hdr c: SIMD4<UInt32>) -> SIMD4<UInt32> {
-    let mantissa = SIMD4<Int32>(truncatingIfNeeded: c & 0x7FF)
-    // 3 m below 512, 5 m − 2048 from 1536 on, between them 4 m − 512.
-    let low = SIMD4<Int32>(repeating: 512) &- mantissa
-    let high = mantissa &- SIMD4<Int32>(repeating: 1536)
-    let zero = SIMD4<Int32>(repeating: 0)
-    let bent =
-      mantissa &* 4 &- 512 &+ low.replacing(with: zero, where: low .< zero)
-      &+ high.replacing(with: zero, where: high .< zero)
-    let bits = SIMD4<Int32>(truncatingIfNeeded: (c &>> 11) &<< 10) &+ bent &>> 3
-    let largest = SIMD4<Int32>(repeating: 0x7BFF)
-    return SIMD4<UInt32>(truncatingIfNeeded: bits.replacing(with: largest, where: bits .> largest))
-  }
-
+  /// The HDR result of C as a logarithm, at most the largest finite binary16.
+  ///
+  /// With m = C mod 2048 the format's binary16 is ⌊C / 2048⌋ · 1024 + ⌊t / 8⌋, where t is 3 m below
+  /// 512, 5 m − 2048 from 1536 on, and 4 m − 512 between them: altogether ⌊(4 C − 512 + e) / 8⌋,
+  /// where e is what |m − 1024| exceeds 512 by.
   @inline(__always)
   static func float(hdr c: SIMD4<UInt32>) -> SIMD4<Float> {
-    // Finite and positive: moving exponent and fraction to their binary32 places and the bias by
-    // 2¹¹² is all there is to convert.
-    SIMD4<Float>(bits: halfBits(hdr: c) &<< 13) * SIMD4(repeating: 0x1p112)
+    // Arithmetic modulo 2³²; shifted right as signed numbers, negative ones are all ones.
+    let distance = SIMD4<Int32>(truncatingIfNeeded: c & 0x7FF) &- 1024
+    let sign = distance &>> 31
+    let excess = (distance ^ sign) &- sign &- 512
+    let positive = excess & ~(excess &>> 31)
+    let sum = SIMD4<Int32>(truncatingIfNeeded: c) &<< 2 &+ positive &- 512
+    let bits = SIMD4<UInt32>(truncatingIfNeeded: sum &>> 3)
+    // Positive: exponent and fraction move to their binary32 places, and the bias grows by 112, even
+    // beyond the largest. Below 2⁻¹⁴, where a binary16 has no leading one, that is 2⁻¹⁵ + value / 2;
+    // no operand ever lacks its leading one in binary32, which would take hundreds of cycles.
+    let moved = SIMD4<Float>(bits: bits &<< 13 &+ 112 &<< 23)
+    let zero = SIMD4<Float>(repeating: 0)
+    let below = moved - 0x1p-14
+    let value = moved + below.replacing(with: zero, where: below .> zero)
+    let largest = SIMD4<Float>(repeating: 65504)
+    return value.replacing(with: largest, where: value .> largest)
   }
 
   /// The same from 2²³ + C.
   @inline(__always)
   static func float(hdrShifted shifted: SIMD4<Float>) -> SIMD4<Float> {
     float(hdr: shifted.bits & 0xFFFF)
+  }
+
+  /// Numbers below 2²³.
+  @inline(__always)
+  static func float(small numbers: SIMD4<UInt32>) -> SIMD4<Float> {
+    let magic = SIMD4<Float>(repeating: ASTCLine.magic)
+    return SIMD4<Float>(bits: numbers | magic.bits) - magic
+  }
+
+  /// The same where the mask's lanes are all ones, `float(ldrShifted:)` where they are zero.
+  @inline(__always)
+  static func float(shifted: SIMD4<Float>, hdrLanes: SIMD4<UInt32>) -> SIMD4<Float> {
+    let hdr = float(hdrShifted: shifted).bits & hdrLanes
+    return SIMD4<Float>(bits: hdr | float(ldrShifted: shifted).bits & ~hdrLanes)
   }
 
   /// A result from 2²³ + C.
@@ -67,7 +85,12 @@ enum ASTCResult {
   @inline(__always)
   static func bytes(_ value: SIMD4<Float>) -> SIMD4<UInt8> {
     let one = SIMD4<Float>(repeating: 1)
-    let clamped = value.replacing(with: one, where: value .> one)
+    return bytes(clamped: value.replacing(with: one, where: value .> one))
+  }
+
+  /// The same for 0 to 1.
+  @inline(__always)
+  static func bytes(clamped: SIMD4<Float>) -> SIMD4<UInt8> {
     // The sum's low bits are the nearest integer.
     let sum = clamped * 255 + SIMD4(repeating: ASTCLine.magic)
     return SIMD4<UInt8>(truncatingIfNeeded: sum.bits)

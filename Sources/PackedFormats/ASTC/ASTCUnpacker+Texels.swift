@@ -8,7 +8,7 @@ extension ASTCUnpacker {
   ) throws(ASTCBlockFault) {
     // The caller vouches for room for 36 texels.
     try unpack(
-      block, constant: { $0 }, value: { $0 },
+      block, constant: { $0 }, value: { $0 }, ldrValue: { $0 },
       store: { texel, value in unsafe output[texel] = value })
   }
 
@@ -20,13 +20,14 @@ extension ASTCUnpacker {
     // As above.
     try unpack(
       block, constant: ASTCResult.bytes(constant:), value: ASTCResult.bytes(_:),
+      ldrValue: ASTCResult.bytes(clamped:),
       store: { texel, value in unsafe output[texel] = value })
   }
 
   @inline(__always)
   private func unpack<Texel>(
     _ block: ASTCBlock, constant: (SIMD4<Float>) -> Texel, value: (SIMD4<Float>) -> Texel,
-    store: (Int, Texel) -> Void
+    ldrValue: (SIMD4<Float>) -> Texel, store: (Int, Texel) -> Void
   ) throws(ASTCBlockFault) {
     if block.isVoidExtent {
       let color = constant(try ASTCVoidExtent(block, profile: profile).result(profile))
@@ -35,39 +36,56 @@ extension ASTCUnpacker {
     }
     let header = try ASTCBlockHeader(block, tables)
     unpackTexelWeights(block, header.mode)
-    let isLDR = unpackLines(block, header) == 0 && profile != .srgb
+    let isLDR = unpackLines(block, header) == 0
     // 36 weights a plane; partitions are below 4; lines are set for all partitions.
-    if isLDR, header.partitionCount == 1, !header.mode.isDualPlane {
+    if isLDR, header.partitionCount == 1, !header.mode.isDualPlane, profile != .srgb {
       let line = unsafe lines[0]
       for texel in 0..<36 {
         let shifted = unsafe line.shifted(SIMD4(repeating: weights[texel]))
-        store(texel, value(ASTCResult.float(ldrShifted: shifted)))
+        store(texel, ldrValue(ASTCResult.float(ldrShifted: shifted)))
       }
       return
     }
-    let partitions = unsafe self.partitions(header)
-    var isSecond = SIMDMask<SIMD4<Int32>>(repeating: false)
-    // Both planes where there is one are the first.
-    var second = unsafe weights
-    if header.mode.isDualPlane {
-      isSecond[header.secondPlaneComponent] = true
-      unsafe second += 36
-    }
-    if isLDR {
-      for texel in 0..<36 {
-        let line = unsafe lines + Int(partitions[texel])
-        let weight = unsafe SIMD4(repeating: weights[texel])
-          .replacing(with: SIMD4(repeating: second[texel]), where: isSecond)
-        let shifted = unsafe line.pointee.shifted(weight)
-        store(texel, value(ASTCResult.float(ldrShifted: shifted)))
+    if profile == .srgb {
+      let profile = profile
+      unsafe forEachTexel(header) { texel, line, shifted in
+        let line = unsafe line.pointee
+        store(texel, value(ASTCResult.float(shifted, line: line, profile: profile)))
+      }
+    } else if isLDR {
+      unsafe forEachTexel(header) { texel, _, shifted in
+        store(texel, ldrValue(ASTCResult.float(ldrShifted: shifted)))
       }
     } else {
-      for texel in 0..<36 {
-        let line = unsafe lines[Int(partitions[texel])]
-        let weight = unsafe SIMD4(repeating: weights[texel])
-          .replacing(with: SIMD4(repeating: second[texel]), where: isSecond)
-        store(texel, value(ASTCResult.float(line.shifted(weight), line: line, profile: profile)))
+      unsafe forEachTexel(header) { texel, line, shifted in
+        let lanes = unsafe line.pointee.hdrLanes
+        store(texel, value(ASTCResult.float(shifted: shifted, hdrLanes: lanes)))
       }
+    }
+  }
+
+  /// Calls `body` with each texel, its partition's line and 2²³ + C.
+  @inline(__always)
+  private func forEachTexel(
+    _ header: ASTCBlockHeader, _ body: (Int, UnsafePointer<ASTCLine>, SIMD4<Float>) -> Void
+  ) {
+    // As above.
+    let (lines, weights) = unsafe (UnsafePointer(self.lines), self.weights)
+    let partitions = unsafe self.partitions(header)
+    guard header.mode.isDualPlane else {
+      for texel in 0..<36 {
+        let line = unsafe lines + Int(partitions[texel])
+        unsafe body(texel, line, line.pointee.shifted(SIMD4(repeating: weights[texel])))
+      }
+      return
+    }
+    var isSecond = SIMDMask<SIMD4<Int32>>(repeating: false)
+    isSecond[header.secondPlaneComponent] = true
+    for texel in 0..<36 {
+      let line = unsafe lines + Int(partitions[texel])
+      let weight = unsafe SIMD4(repeating: weights[texel])
+        .replacing(with: SIMD4(repeating: weights[texel &+ 36]), where: isSecond)
+      unsafe body(texel, line, line.pointee.shifted(weight))
     }
   }
 }

@@ -6,6 +6,7 @@
 package struct ASTCUnpacker: ~Copyable {
   package let profile: ASTCProfile
   let tables: ASTCTables
+  let subset: ASTCSubsetTables
 
   // Room for one block's numbers, longer than what a legal block can have: sequences are unpacked in
   // whole groups, and neighbours of the last grid weight are read (and count nothing).
@@ -14,8 +15,8 @@ package struct ASTCUnpacker: ~Copyable {
   private let codes: UnsafeMutablePointer<UInt8>
   /// What the endpoints' stand for: at most 18.
   let endpointValues: UnsafeMutablePointer<UInt8>
-  /// Grid weights and their right neighbours as `ASTCInfill` wants them, one plane after the other.
-  private let words: UnsafeMutablePointer<UInt32>
+  /// Grid weights and their neighbours as `ASTCInfill` wants them, one plane after the other.
+  private let words: UnsafeMutablePointer<UInt64>
   private static let planeStride = 72
   /// The weight of each texel, 0 to 64; those of the second plane 36 behind.
   let weights: UnsafeMutablePointer<Float>
@@ -35,6 +36,7 @@ package struct ASTCUnpacker: ~Copyable {
     }
     self.profile = profile
     tables = ASTCTables.shared
+    subset = ASTCSubsetTables.shared
     unsafe codes = allocate(80, 0)
     unsafe endpointValues = allocate(32, 0)
     unsafe words = allocate(2 * Self.planeStride, 0)
@@ -110,40 +112,44 @@ package struct ASTCUnpacker: ~Copyable {
         unsafe weights[texel] = Float(meanings[Int(codes[texel])])
       }
     } else if mode.isDualPlane {
-      unsafe fillWords(plane: 0, meanings, step: 2, count: count &>> 1)
-      unsafe fillWords(plane: 1, meanings, step: 2, count: count &>> 1)
-      infill(mode, plane: 0)
-      infill(mode, plane: 1)
+      let half = count &>> 1
+      unsafe fillWords(plane: 0, meanings, step: 2, count: half, width: Int(mode.width))
+      unsafe fillWords(plane: 1, meanings, step: 2, count: half, width: Int(mode.width))
+      infill(mode, planeCount: 2)
     } else {
-      unsafe fillWords(plane: 0, meanings, step: 1, count: count)
-      infill(mode, plane: 0)
+      unsafe fillWords(plane: 0, meanings, step: 1, count: count, width: Int(mode.width))
+      infill(mode, planeCount: 1)
     }
   }
 
   @inline(__always)
   private func fillWords(
-    plane: Int, _ meanings: UnsafePointer<UInt8>, step: Int, count: Int
+    plane: Int, _ meanings: UnsafePointer<UInt8>, step: Int, count: Int, width: Int
   ) {
-    // At most 64 codes; the plane has 72 words. The last word's upper half counts nothing.
+    // At most 64 codes; the plane has 72 words, the width is 6 at most. What stands in a word for
+    // neighbours outside the grid counts nothing.
     let words = unsafe self.words + plane &* Self.planeStride
-    var next: UInt32 = 0
+    var next: UInt64 = 0
     for index in stride(from: count &- 1, through: 0, by: -1) {
-      let meaning = unsafe UInt32(meanings[Int(codes[index &* step &+ plane])])
-      unsafe words[index] = meaning | next &<< 16
+      let meaning = unsafe UInt64(meanings[Int(codes[index &* step &+ plane])])
+      unsafe words[index] = meaning | next &<< 16 | words[index &+ width] &<< 32
       next = meaning
     }
   }
 
   @inline(__always)
-  private func infill(_ mode: ASTCBlockMode, plane: Int) {
+  private func infill(_ mode: ASTCBlockMode, planeCount: Int) {
     // A legal mode has 2 to 6 columns and rows: 25 grids of 36 texels. Weights are 0 to 64.
-    let words = unsafe UnsafePointer(self.words) + plane &* Self.planeStride
-    let output = unsafe weights + plane &* 36
+    let words = unsafe UnsafePointer(self.words)
+    let weights = unsafe weights
     let infill =
       unsafe tables.infill + ((Int(mode.width) &- 2) &* 5 &+ (Int(mode.height) &- 2)) &* 36
     let numbers = unsafe tables.numbers
     for texel in 0..<36 {
-      unsafe output[texel] = numbers[Int(infill[texel].weight(words))]
+      unsafe weights[texel] = numbers[infill[texel].weight(words)]
+      if planeCount == 2 {
+        unsafe weights[texel &+ 36] = numbers[infill[texel].weight(words + Self.planeStride)]
+      }
     }
   }
 }

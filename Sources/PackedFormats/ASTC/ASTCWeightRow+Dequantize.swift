@@ -79,7 +79,7 @@ extension ASTCUnpacker {
       unsafe fillPalette(line, grid, value, at: palette)
       let palette = unsafe palette
       grid.forEachCode(block) { texel, code in unsafe output[texel] = palette[code] }
-    } else {
+    } else if unsafe !unpackSubsetWeights(block, value, into: output) {
       unsafe unpackOtherWeights(block, value, range: range, into: output)
     }
   }
@@ -187,9 +187,10 @@ extension ASTCUnpacker {
         result = value(shifted: shifted, isHDR: isHDR)
         if isMixed {
           let other = value(shifted: shifted, isHDR: false)
-          for lane in 0..<4 where unsafe !line(lane).pointee.isColorHDR {
-            result[lane] = other[lane]
-          }
+          let lanes = unsafe SIMD4(
+            a.pointee.hdrLanes.x, b.pointee.hdrLanes.x, c.pointee.hdrLanes.x,
+            d.pointee.hdrLanes.x)
+          result = result.replacing(with: other, where: lanes .== 0)
         }
       }
       unsafe output.storeBytes(of: result, toByteOffset: 4 &* first, as: SIMD4<Float>.self)
