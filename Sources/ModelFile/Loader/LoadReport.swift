@@ -1,6 +1,7 @@
 /// A stage of loading.
 public enum LoadStage: String, CaseIterable, Hashable, Sendable {
-  /// Bringing file bytes from the page cache (or the disk) into the mapping.
+  /// Bringing file bytes from the page cache (or the disk) into the mapping, and giving the
+  /// mapping's pages back.
   case read
   /// Holding bytes of the file against their digests.
   case check

@@ -47,15 +47,16 @@ struct LoadWorker: ~Copyable {
         try unsafe interleave(bytes, job, work, layout)
       }
     }
-    source.mapped.mapping.release(job.fileRange)
+    clock.measure(.read, byteCount: 0) { source.mapped.mapping.release(job.fileRange) }
   }
 
-  /// Has the frame's bytes brought into the mapping, and the disk asked for the ones behind.
+  /// Has the frame's bytes brought into the mapping.
+  ///
+  /// Nothing is said to the disk about the frames behind: the system sees for itself that the file
+  /// is read in order, and then keeps it in large pieces, which it does not for what it is told to
+  /// read. Of 0.9 GB in large pieces all is mapped in 5 ms of processor time, in small ones in 65.
   mutating func read(_ job: LoadPlan.Job) throws(InputError) {
     let source = source
-    if let ahead = source.readAhead {
-      source.file.willRead(at: job.fileRange.upperBound, byteCount: ahead)
-    }
     do {
       try clock.measure(.read, byteCount: job.fileRange.count) { () throws(FileError) in
         try source.mapped.mapping.populate(job.fileRange, of: source.file)
@@ -173,8 +174,6 @@ struct LoadSource: Sendable {
   let plan: LoadPlan
   /// Whether zstd computes the checksum of what it inflates, beside the frame's digest.
   let checksContent: Bool
-  /// How many bytes the disk is asked for ahead; nil where the page cache has them.
-  let readAhead: Int?
 
   var table: FrameTable { container.table }
   var file: InputFile {
