@@ -77,9 +77,4 @@ package struct InputFile: ~Copyable, Sendable {
   package func evict() {
     _ = posix_fadvise(descriptor.number, 0, 0, POSIX_FADV_DONTNEED)
   }
-
-  /// Tells the system that a range will be read soon. Only a hint: failure is of no consequence.
-  package func willRead(at offset: Int, byteCount: Int) {
-    _ = posix_fadvise(descriptor.number, off_t(offset), off_t(byteCount), POSIX_FADV_WILLNEED)
-  }
 }

@@ -44,6 +44,8 @@ public enum TraceName: UInt8, CaseIterable, Hashable, Sendable {
   case route = 22
   /// Holding values against the rules of their formats.
   case validate = 23
+  /// Getting memory from the system, cleared.
+  case allocate = 24
 
   /// One transformer layer.
   case layer = 64

@@ -55,6 +55,7 @@ struct LoadRecording {
     case .read: .read
     case .check: .verify
     case .inflate: .inflate
+    case .allocate: .allocate
     case .transcode: .transcode
     case .validate: .validate
     }

@@ -34,6 +34,8 @@ struct LoadSummary: Encodable {
     var gb_per_s: Double
     /// Of all stages' processor time.
     var share: Double
+    /// Processor time over all threads of the stage alone, in the median; not of validating.
+    var alone_processor_seconds: Double?
   }
 
   struct Alone: Encodable {
@@ -75,27 +77,33 @@ struct LoadSummary: Encodable {
         stage: stage.rawValue, processor_seconds: Double(timing.processorNanoseconds) * 1e-9,
         elapsed_seconds: Double(timing.elapsedNanoseconds) * 1e-9, bytes: timing.byteCount,
         gb_per_s: Self.rate(timing.byteCount, timing.processorNanoseconds),
-        share: total > 0 ? Double(timing.processorNanoseconds) / Double(total) : 0)
+        share: total > 0 ? Double(timing.processorNanoseconds) / Double(total) : 0,
+        alone_processor_seconds: Self.alone(stage, samples)?.processor_seconds)
     }
-    slowest_alone = Self.alone(samples)
+    slowest_alone = Self.slowest(samples)
   }
 
-  private static func alone(_ samples: [LoadSample]) -> Alone? {
-    let measured = samples.compactMap(\.alone)
-    guard let first = measured.first else { return nil }
-    let same = samples.filter { $0.alone?.stage == first.stage }
-    let seconds = same.compactMap { $0.alone.map { Double($0.elapsedNanoseconds) * 1e-9 } }
-    let processor = same.compactMap { $0.alone.map { Double($0.processorNanoseconds) } }
-    let ready = same.map { Double($0.report.readyNanoseconds) * 1e-9 }
-    let busy = same.map { sample in
+  /// The stage that takes longest alone, in the median.
+  private static func slowest(_ samples: [LoadSample]) -> Alone? {
+    LoadStage.allCases.compactMap { alone($0, samples) }.max {
+      $0.seconds_median < $1.seconds_median
+    }
+  }
+
+  private static func alone(_ stage: LoadStage, _ samples: [LoadSample]) -> Alone? {
+    let measured = samples.compactMap { $0.alone.first { $0.stage == stage } }
+    let seconds = measured.map { Double($0.elapsedNanoseconds) * 1e-9 }
+    let processor = measured.map { Double($0.processorNanoseconds) }
+    let ready = samples.map { Double($0.report.readyNanoseconds) * 1e-9 }
+    let busy = samples.map { sample in
       Double(LoadStage.allCases.reduce(0) { $0 + sample.report[$1].processorNanoseconds })
     }
-    guard let median = Statistics.median(seconds), let readyMedian = Statistics.median(ready),
-      let processorMedian = Statistics.median(processor), let busyMedian = Statistics.median(busy),
-      readyMedian > 0, busyMedian > 0
+    guard let first = measured.first, let median = Statistics.median(seconds),
+      let readyMedian = Statistics.median(ready), let processorMedian = Statistics.median(processor),
+      let busyMedian = Statistics.median(busy), readyMedian > 0, busyMedian > 0
     else { return nil }
     return Alone(
-      stage: first.stage.rawValue, seconds: seconds, seconds_median: median,
+      stage: stage.rawValue, seconds: seconds, seconds_median: median,
       processor_seconds: processorMedian * 1e-9,
       gb_per_s: median > 0 ? Double(first.byteCount) / median * 1e-9 : 0,
       ratio: median / readyMedian, processor_ratio: processorMedian / busyMedian)
@@ -115,14 +123,15 @@ struct LoadSummary: Encodable {
       "ready in \(milliseconds(ready_seconds_median)) (\(ready_seconds.count) loadings: "
         + ready_seconds.map(milliseconds).joined(separator: ", ")
         + "), opened in \(milliseconds(open_seconds)), \(threads) threads",
-      "stage       processor time      bytes  GB/s a core  share",
+      "stage       processor time      bytes  GB/s a core   share         alone",
     ]
     for stage in stages where stage.bytes > 0 {
       lines.append(
         stage.stage.padding(toLength: 10, withPad: " ", startingAt: 0)
           + String(
             format: "  %11.1f ms %10d  %11.2f  %4.1f %%", stage.processor_seconds * 1e3,
-            stage.bytes, stage.gb_per_s, stage.share * 100))
+            stage.bytes, stage.gb_per_s, stage.share * 100)
+          + (stage.alone_processor_seconds.map { String(format: "  %8.1f ms", $0 * 1e3) } ?? ""))
     }
     if let slowest_alone {
       lines.append(

@@ -31,7 +31,7 @@ import Testing
     let stages = try #require(report["stages"] as? [[String: Any]])
     #expect(
       stages.compactMap { $0["stage"] as? String }
-        == ["read", "check", "inflate", "transcode", "validate"])
+        == ["read", "check", "inflate", "allocate", "transcode", "validate"])
     #expect(stages.allSatisfy { ($0["processor_seconds"] as? Double ?? -1) >= 0 })
     let summary = try Program.run(["trace", "export", trace, "--to", "perfetto", trace + ".pb"])
     #expect(summary.status == 0, "\(summary)")

@@ -1,3 +1,5 @@
+import Files
+import Glibc
 import PackedFormats
 import TensorCore
 
@@ -19,6 +21,20 @@ public final class LoadedTensor: Sendable {
     // tensor is handed out (never to a mapped file), and nobody does afterwards.
     let address: UnsafeMutableRawPointer
     let byteCount: Int
+
+    /// Has the system hand out the memory under a range, which would else come, a page at a time,
+    /// when it is touched. Only a hint: systems before Linux 5.14 cannot do this.
+    func populate(_ range: Range<Int>) {
+      precondition(range.lowerBound >= 0 && range.upperBound <= byteCount, "outside the memory")
+      guard !range.isEmpty else { return }
+      let start = unsafe address + range.lowerBound
+      // From the beginning of a page, in which the memory has a part. Pages keep what they hold.
+      let before = Int(bitPattern: start) % FileMapping.alignment
+      _ = unsafe madvise(start - before, range.count + before, Self.populateWrite)
+    }
+
+    /// MADV_POPULATE_WRITE, which Glibc's headers of some releases do not name.
+    private static var populateWrite: Int32 { 23 }
   }
 
   private let memory: [Memory?]

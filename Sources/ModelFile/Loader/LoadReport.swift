@@ -1,13 +1,15 @@
 /// A stage of loading.
 public enum LoadStage: String, CaseIterable, Hashable, Sendable {
-  /// Bringing file bytes from the page cache (or the disk) into the mapping.
+  /// Bringing file bytes from the page cache (or the disk) into the mapping, and giving the
+  /// mapping's pages back.
   case read
   /// Holding bytes of the file against their digests.
   case check
   /// zstd bytes to plane bytes.
   case inflate
-  /// Plane bytes from the canonical to the run-time layout, into memory that is touched for the
-  /// first time.
+  /// Having the system hand out, and clear, the memory that tensors go to.
+  case allocate
+  /// Plane bytes from the canonical to the run-time layout.
   case transcode
   /// Holding values against the rules of their formats.
   case validate
@@ -17,7 +19,7 @@ public enum LoadStage: String, CaseIterable, Hashable, Sendable {
 public struct LoadReport: Hashable, Sendable {
   /// One stage's account.
   public struct Timing: Hashable, Sendable {
-    /// Bytes that the stage took in (inflate: that it gave out).
+    /// Bytes that the stage took in (inflate and allocate: that it gave out).
     public var byteCount = 0
     /// Processor time, over all threads.
     public var processorNanoseconds = 0

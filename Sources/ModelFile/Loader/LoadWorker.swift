@@ -36,6 +36,7 @@ struct LoadWorker: ~Copyable {
       switch work.way {
       case .mapped: return
       case .copied:
+        allocate(for: job, work)
         clock.measure(.transcode, byteCount: job.byteCount) {
           // The plane's memory has room for the plane, and no other job writes this part.
           unsafe (work.destination.address + job.offset).copyMemory(
@@ -47,15 +48,16 @@ struct LoadWorker: ~Copyable {
         try unsafe interleave(bytes, job, work, layout)
       }
     }
-    source.mapped.mapping.release(job.fileRange)
+    clock.measure(.read, byteCount: 0) { source.mapped.mapping.release(job.fileRange) }
   }
 
-  /// Has the frame's bytes brought into the mapping, and the disk asked for the ones behind.
+  /// Has the frame's bytes brought into the mapping.
+  ///
+  /// Nothing is said to the disk about the frames behind: the system sees for itself that the file
+  /// is read in order, and then keeps it in large pieces, which it does not for what it is told to
+  /// read. Of 0.9 GB in large pieces all is mapped in 5 ms of processor time, in small ones in 65.
   mutating func read(_ job: LoadPlan.Job) throws(InputError) {
     let source = source
-    if let ahead = source.readAhead {
-      source.file.willRead(at: job.fileRange.upperBound, byteCount: ahead)
-    }
     do {
       try clock.measure(.read, byteCount: job.fileRange.count) { () throws(FileError) in
         try source.mapped.mapping.populate(job.fileRange, of: source.file)
@@ -95,6 +97,7 @@ struct LoadWorker: ~Copyable {
     case .copied, .mapped: unsafe destination = work.destination.address + job.offset
     case .interleaved: unsafe destination = buffer.baseAddress
     }
+    if case .copied = work.way { allocate(for: job, work) }
     let frame = source.table.frames[job.frame]
     // Either place has room for the frame's content: the directory was held against the table.
     let fault = clock.measure(.inflate, byteCount: job.byteCount) {
@@ -107,10 +110,23 @@ struct LoadWorker: ~Copyable {
     }
   }
 
+  /// Has the system hand out the memory that the job writes to.
+  mutating func allocate(for job: LoadPlan.Job, _ work: LoadPlan.PlaneWork) {
+    let range: Range<Int>
+    switch work.way {
+    case .mapped: return
+    case .copied: range = job.offset..<job.offset + job.byteCount
+    case .interleaved(let layout):
+      range = layout.range(of: work.stored.plane, at: job.offset, byteCount: job.byteCount)
+    }
+    clock.measure(.allocate, byteCount: range.count) { work.destination.populate(range) }
+  }
+
   private mutating func interleave(
     _ bytes: UnsafeRawBufferPointer, _ job: LoadPlan.Job, _ work: LoadPlan.PlaneWork,
     _ layout: RowTileLayout
   ) throws(InputError) {
+    allocate(for: job, work)
     let row = clock.measure(.transcode, byteCount: bytes.count) { () -> Int? in
       // The memory is that of the layout, and the bytes are the plane's from `offset` on.
       guard work.stored.plane == .codes else {
@@ -137,14 +153,24 @@ extension LoadWorker {
     source.plan.planes[job.tensor][job.plane].notes[hash: job.index] = hash
   }
 
-  /// Inflates the job's frame into the buffer.
+  /// Has the system hand out the job's memory.
+  mutating func allocateAlone(_ job: LoadPlan.Job) {
+    allocate(for: job, source.plan.planes[job.tensor][job.plane])
+  }
+
+  /// Inflates the job's frame into memory that has been handed out: the plane's own, or the buffer
+  /// where the plane's bytes would not have a place of their own there.
   mutating func inflateAlone(_ job: LoadPlan.Job) throws(InputError) {
     let frame = source.table.frames[job.frame]
     guard frame.kind == .data else { return }
     let mapped = source.mapped
-    // The buffer has room for any frame's content.
+    let work = source.plan.planes[job.tensor][job.plane]
+    let hasPlace =
+      work.stored.plane != .minimums && job.offset + job.byteCount <= work.destination.byteCount
+    // The buffer has room for any frame's content; the plane's memory has it where that was tested.
+    let destination = unsafe hasPlace ? work.destination.address + job.offset : buffer.baseAddress
     let fault = clock.measure(.inflate, byteCount: job.byteCount) {
-      unsafe inflater.inflate(frame, mapped.bytes(job.fileRange), into: buffer.baseAddress)
+      unsafe inflater.inflate(frame, mapped.bytes(job.fileRange), into: destination)
     }
     if let fault { throw source.fault(fault, job) }
   }
@@ -173,8 +199,6 @@ struct LoadSource: Sendable {
   let plan: LoadPlan
   /// Whether zstd computes the checksum of what it inflates, beside the frame's digest.
   let checksContent: Bool
-  /// How many bytes the disk is asked for ahead; nil where the page cache has them.
-  let readAhead: Int?
 
   var table: FrameTable { container.table }
   var file: InputFile {

@@ -10,24 +10,23 @@ public struct StageMeasurement: Hashable, Sendable {
   public var elapsedNanoseconds: Int
   /// Processor time, over all threads.
   public var processorNanoseconds: Int
-  /// Bytes that the stage took in (inflate: that it gave out).
+  /// Bytes that the stage took in (inflate and allocate: that it gave out).
   public var byteCount: Int
 }
 
 extension ModelLoader {
   /// Runs one stage alone over all tensors of a file, on as many threads as loading does.
   ///
-  /// Inflating is done as `zstd -b -d` does it: from memory that is there, into a buffer, with the
-  /// contents' checksums. Transcoding takes whatever bytes are in that buffer: its speed does not
-  /// depend on them. Reading brings pages that are not mapped yet. A stage that the file does not
-  /// need takes no time.
+  /// Inflating is done as `zstd -b -d` does it: from memory that is there into memory that is there,
+  /// which holds all of the content, with the contents' checksums. Transcoding takes whatever bytes
+  /// are in a buffer: its speed does not depend on them. Reading brings pages that are not mapped
+  /// yet, allocating gets memory anew. A stage that the file does not need takes no time.
   public func measure(_ stage: LoadStage, of file: AFMWFile) throws(LoadError) -> StageMeasurement {
     var alone = self
     alone.checksContent = true
     let source = try alone.source(file, Array(file.tensors.indices))
-    if stage != .read, stage != .validate {
-      _ = try alone.run(.read, source)
-    }
+    if stage == .check || stage == .inflate { _ = try alone.run(.read, source) }
+    if stage == .inflate || stage == .transcode { _ = try alone.run(.allocate, source) }
     return try alone.run(stage, source)
   }
 
@@ -65,6 +64,7 @@ extension LoadWorker {
     case .read: try read(job)
     case .check: checkAlone(job)
     case .inflate: try inflateAlone(job)
+    case .allocate: allocateAlone(job)
     case .transcode: try transcodeAlone(job)
     case .validate: return
     }

@@ -106,12 +106,8 @@ public struct ModelLoader: Sendable {
     let plan = LoadPlan(
       indices.map { file.tensors[$0] }, table: file.table, mapped: mapped, layout: layout)
     return LoadSource(
-      container: file, mapped: mapped, plan: plan, checksContent: checksContent,
-      readAhead: mapped.residentAtStart < 0.9 ? Self.readAheadByteCount : nil)
+      container: file, mapped: mapped, plan: plan, checksContent: checksContent)
   }
-
-  /// What the disk is asked for while a frame is worked at.
-  private static var readAheadByteCount: Int { 8 << 20 }
 
   private func runJobs(_ source: LoadSource, _ report: inout LoadReport) throws(LoadError) {
     let meter = ProgressMeter(

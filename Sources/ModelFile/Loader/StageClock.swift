@@ -53,8 +53,9 @@ extension LoadStage {
     case .read: 0
     case .check: 1
     case .inflate: 2
-    case .transcode: 3
-    case .validate: 4
+    case .allocate: 3
+    case .transcode: 4
+    case .validate: 5
     }
   }
 }

@@ -23,6 +23,18 @@ extension RowTileLayout {
     }
   }
 
+  /// The bytes of the layout's plane that bytes of a canonical plane go to, up to whole tiles.
+  package func range(of plane: Plane, at offset: Int, byteCount count: Int) -> Range<Int> {
+    let tileBytes = plane == .codes ? codeTileBytes : scaleTileBytes
+    guard plane == .codes || format.axis(of: plane) != .tensor else {
+      return 0..<tileCount * tileBytes
+    }
+    let rowBytes = plane == .codes ? rowBytes : usedGroupCount * scaleBytes
+    let first = offset / rowBytes / 16
+    let end = min(tileCount, (offset + count + 16 * rowBytes - 1) / rowBytes / 16)
+    return first * tileBytes..<max(first, end) * tileBytes
+  }
+
   /// The permutation is a constant where this is inlined.
   @inline(__always)
   private func interleave(

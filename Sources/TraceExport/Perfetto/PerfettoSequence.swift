@@ -182,7 +182,7 @@ extension TraceName {
     switch self {
     case .kernel: "kernel"
     case .layer, .attention, .feedForward, .output, .sample, .embed, .cacheWrite: "model"
-    case .load, .open, .read, .inflate, .transcode, .verify, .validate: "load"
+    case .load, .open, .read, .inflate, .allocate, .transcode, .verify, .validate: "load"
     case .session, .request, .inference, .template, .tokenize, .prefill, .decode, .reasoning,
       .response, .tool, .token, .detokenize, .route:
       "request"
