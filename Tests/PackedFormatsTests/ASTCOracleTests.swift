@@ -60,6 +60,7 @@ struct ASTCOracleTests {
         #expect(matches, "\(profile), block \(block.bytes)")
       }
     }
+    if asked != nil { print("\(profile.rawValue): \(total) blocks, \(legalCount) of them legal") }
     // All endpoint modes, partition counts with one and two planes, and constants were there.
     #expect(legalCount > total / 3)
     for mode in 0..<16 { #expect(seen.contains("mode \(mode)")) }
