@@ -52,8 +52,7 @@ struct RowQuantizer {
     case .astc6x6LDR, .astc6x6HDR:
       // The encoder normalises importances itself.
       let (scale, outcome) = try unsafe ASTCWeightRow.quantize(
-        x, profile: format == .astc6x6LDR ? .ldr : .hdr, options: options,
-        tensorScale: tensorScale, blocks: codes, minimums: minimums)
+        x, options: options, tensorScale: tensorScale, blocks: codes, minimums: minimums)
       unsafe Self.store(scale, in: scales)
       return outcome
     case .s8c, .u4c, .u2c, .u2t:

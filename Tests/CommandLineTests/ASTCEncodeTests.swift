@@ -22,7 +22,7 @@ import Testing
 
   private func write(_ values: [Float], to url: URL) throws {
     // Floats have no padding.
-    try unsafe values.withUnsafeBytes { try unsafe Data($0) }.write(to: url)
+    try unsafe values.withUnsafeBytes { unsafe Data($0) }.write(to: url)
   }
 
   private func floats(_ url: URL) throws -> [Float] {
@@ -131,6 +131,6 @@ import Testing
     #expect(result.status == 0, "\(result)")
     let report = try #require(try result.json() as? [String: [[String: Any]]])
     let errors = try #require(report["results"]).compactMap { $0["relative_rms"] as? Double }
-    #expect(errors.count == 3 && errors == errors.sorted(by: >) && errors[0] < 0.21, "\(errors)")
+    #expect(errors.count == 3 && errors == errors.sorted(by: >) && errors[0] < 0.22, "\(errors)")
   }
 }

@@ -2,35 +2,22 @@ extension ASTCWeightRow {
   /// Chooses blocks for a row of finite weights.
   ///
   /// - Parameters:
-  ///   - tensorScale: the scale of the tensor for `.hdr`; nil for `.ldr`, whose rows have their own.
+  ///   - tensorScale: the scale of the tensor for HDR; nil for LDR, whose rows have their own.
   ///   - blocks: 16 bytes for every 36 columns, all written.
-  ///   - minimums: a binary16 a block for `.hdr`, else empty.
-  /// - Returns: the row's scale (that of the tensor for `.hdr`), and what was clipped.
+  ///   - minimums: a binary16 a block for HDR, else empty.
+  /// - Returns: the row's scale (that of the tensor for HDR), and what was clipped.
   static func quantize(
-    _ x: UnsafeBufferPointer<Float>, profile: ASTCProfile, options: QuantizationOptions,
-    tensorScale: Float?, blocks: UnsafeMutableRawBufferPointer,
+    _ x: UnsafeBufferPointer<Float>, options: QuantizationOptions, tensorScale: Float?,
+    blocks: UnsafeMutableRawBufferPointer,
     minimums: UnsafeMutableRawBufferPointer
   ) throws(PackedFormatError) -> (scale: Float, outcome: QuantizationOutcome) {
     var encoder = ASTCEncoder(effort: options.effort, partitionLimit: options.partitionLimit)
-    guard profile == .hdr else {
+    guard let tensorScale else {
       return unsafe encoder.quantizeLDR(x, options: options, blocks: blocks)
     }
-    let scale = unsafe tensorScale ?? ASTCWeightRow.tensorScale(x)
     try unsafe encoder.quantizeHDR(
-      x, scale: scale, options: options, blocks: blocks, minimums: minimums)
-    return (scale, QuantizationOutcome())
-  }
-}
-
-extension ASTCWeightRow {
-  /// The power of two for which the largest magnitude over it lies in 0.25 ..< 0.5, where all modes
-  /// are of use; 0 for zeros.
-  private static func tensorScale(_ x: UnsafeBufferPointer<Float>) -> Float {
-    var greatest: Float = 0
-    for index in x.indices { greatest = unsafe max(greatest, x[index].magnitude) }
-    guard greatest > 0 else { return 0 }
-    return Float(
-      sign: .plus, exponent: min(max(Int(greatest.exponent), -128) + 2, 127), significand: 1)
+      x, scale: tensorScale, options: options, blocks: blocks, minimums: minimums)
+    return (tensorScale, QuantizationOutcome())
   }
 }
 
