@@ -30,19 +30,22 @@ struct IndexReader {
     InputError(place: place, offset: offset ?? self.offset, reason: reason)
   }
 
-  /// The range of the next bytes, which are then behind.
-  mutating func take(_ byteCount: Int, for what: String) throws(InputError) -> Range<Int> {
+  /// The range of the next bytes, which are then behind. What they are for is put into words where
+  /// they are missing only: a vocabulary has 10^5 tokens to name.
+  mutating func take(
+    _ byteCount: Int, for what: @autoclosure () -> String
+  ) throws(InputError) -> Range<Int> {
     guard byteCount >= 0, byteCount <= remaining else {
-      throw error("\(what) needs \(byteCount) bytes, \(remaining) are left")
+      throw error("\(what()) needs \(byteCount) bytes, \(remaining) are left")
     }
     defer { position += byteCount }
     return position..<position + byteCount
   }
 
   mutating func integer<T: FixedWidthInteger & UnsignedInteger>(
-    _: T.Type, for what: String
+    _: T.Type, for what: @autoclosure () -> String
   ) throws(InputError) -> T {
-    let range = try take(T.bitWidth / 8, for: what)
+    let range = try take(T.bitWidth / 8, for: what())
     var value: T = 0
     for index in range.reversed() { value = value << 8 | T(bytes[index]) }
     return value
@@ -77,11 +80,13 @@ struct IndexReader {
     }
   }
 
-  mutating func string(byteCount: Int, for what: String) throws(InputError) -> String {
+  mutating func string(
+    byteCount: Int, for what: @autoclosure () -> String
+  ) throws(InputError) -> String {
     let start = offset
-    let range = try take(byteCount, for: what)
+    let range = try take(byteCount, for: what())
     guard let text = String(validating: bytes[range], as: UTF8.self) else {
-      throw error("\(what) is not valid UTF-8", at: start)
+      throw error("\(what()) is not valid UTF-8", at: start)
     }
     return text
   }
