@@ -61,19 +61,26 @@ import Glibc
     _ = unsafe madvise(baseAddress + start, range.upperBound - start, MADV_DONTNEED)
   }
 
-  /// The share of the mapping's pages that the page cache holds, 0…1.
+  /// The share of the mapping's pages that the page cache holds, 0…1: of more than 16 MiB estimated
+  /// from pages at equal distances, since looking at all of 1 GB would take 30 ms.
   ///
   /// Systems that tell only owners of a file about its pages say 1 to others.
   package func residentShare() -> Double {
     let pageCount = (byteCount + Self.alignment - 1) / Self.alignment
-    var pages = [UInt8](repeating: 0, count: pageCount)
-    // One byte a page of the mapping.
-    let status = unsafe pages.withUnsafeMutableBufferPointer {
-      unsafe mincore(baseAddress, byteCount, $0.baseAddress)
+    let step = (pageCount + Self.sampledPageCount - 1) / Self.sampledPageCount
+    var residentCount = 0
+    var sampleCount = 0
+    for page in stride(from: 0, to: pageCount, by: step) {
+      var state: UInt8 = 0
+      // One byte for the one page, which lies in the mapping.
+      guard unsafe mincore(baseAddress + page * Self.alignment, 1, &state) == 0 else { return 1 }
+      residentCount += Int(state & 1)
+      sampleCount += 1
     }
-    guard status == 0 else { return 1 }
-    return Double(pages.count { $0 & 1 != 0 }) / Double(pageCount)
+    return Double(residentCount) / Double(sampleCount)
   }
+
+  private static var sampledPageCount: Int { 4096 }
 
   /// MADV_POPULATE_READ, which Glibc's headers of some releases do not name.
   private static var populateRead: Int32 { 22 }

@@ -99,8 +99,9 @@ struct LoadSummary: Encodable {
       Double(LoadStage.allCases.reduce(0) { $0 + sample.report[$1].processorNanoseconds })
     }
     guard let first = measured.first, let median = Statistics.median(seconds),
-      let readyMedian = Statistics.median(ready), let processorMedian = Statistics.median(processor),
-      let busyMedian = Statistics.median(busy), readyMedian > 0, busyMedian > 0
+      let readyMedian = Statistics.median(ready),
+      let processorMedian = Statistics.median(processor), let busyMedian = Statistics.median(busy),
+      readyMedian > 0, busyMedian > 0
     else { return nil }
     return Alone(
       stage: stage.rawValue, seconds: seconds, seconds_median: median,

@@ -37,6 +37,23 @@ import Testing
     #expect(summary.status == 0, "\(summary)")
   }
 
+  /// A model of more bytes than the bound: neither the file's pages nor planes in two layouts may
+  /// add up.
+  @Test(.needs(.model), arguments: ["canonical", "kernel"])
+  func memoryIsThatOfTheTensorsAndABoundedRest(layout: String) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("model.afmw")
+    let packed = try Program.run(
+      ["pack", try Oracle.model.path(), path, "--weights", "s8c", "--layout", layout])
+    #expect(packed.status == 0, "\(packed)")
+    let result = try Program.run(["load", path, "-t", "2", "-r", "1", "--json"])
+    #expect(result.status == 0, "\(result)")
+    let report = try #require(try result.json() as? [String: Any])
+    let bound = 96 << 20
+    #expect(try #require(report["tensor_bytes"] as? Int) > bound)
+    #expect(try #require(report["peak_rss_over_tensor_bytes"] as? Int) <= bound)
+  }
+
   @Test func bothFormsOfAFileGiveTheSameAnswers() throws {
     let folder = try TemporaryFolder()
     let samples = try Samples.shared.get()

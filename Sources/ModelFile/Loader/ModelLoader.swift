@@ -18,7 +18,7 @@ import TensorCore
 /// inflated into a buffer of 1 MiB and goes from there to its place. Planes that are stored in the
 /// layout that is asked for are used where they are mapped, without a copy, but not unchecked.
 ///
-/// Memory: the tensors, about 1.3 MiB a thread, and the mapped pages of the frames at work.
+/// Memory: the tensors, about 1.3 MiB a thread, and the mapped pages of the last 48 MiB of frames.
 public struct ModelLoader: Sendable {
   /// How many threads work at once.
   public var threads: Int
@@ -126,10 +126,11 @@ public struct ModelLoader: Sendable {
       finish: { worker in accounts.withLock { $0.append(worker.clock) } }
     ) { worker, number throws(LoadError) in
       if let cancellation, cancellation.isCancelled { throw .cancelled }
-      let job = source.plan.jobs[number]
-      do throws(InputError) { try worker.run(job) } catch { throw .input(error) }
-      meter.add(job.byteCount)
+      do throws(InputError) { try worker.run(number) } catch { throw .input(error) }
+      meter.add(source.plan.jobs[number].byteCount)
     }
+    // Where a tensor keeps the mapping, it keeps the pages that were not given back on the way.
+    source.release(jobs: max(0, source.plan.jobs.count - 64)..<source.plan.jobs.count)
     for account in accounts.withLock({ $0 }) { report.add(account) }
   }
 

@@ -90,6 +90,11 @@ extension RowTileLayout {
   ) throws(PackedFormatError) {
     let usedRows = min(16, rows - tile * 16)
     let isShared = format.axis(of: .scales) == .tensor
+    if scaleBytes == 2, usedRows == 16, usedGroupCount == groupCount,
+      unsafe areValid(base, groupCount: groupCount)
+    {
+      return
+    }
     for group in 0..<groupCount {
       let numbers = unsafe base + group * groupBytes
       let isUsed = group < usedGroupCount
@@ -107,12 +112,6 @@ extension RowTileLayout {
             throw number(.unequalScales, tile, row, group)
           }
         }
-        continue
-      }
-      // Of most groups all numbers are looked at together.
-      if isUsed, usedRows == 16, unsafe areValid(numbers, isSigned: false),
-        unsafe !hasMinimums || areValid(numbers + 32, isSigned: true)
-      {
         continue
       }
       let scales = unsafe numbers.loadUnaligned(as: SIMD16<UInt16>.self)
@@ -136,18 +135,31 @@ extension RowTileLayout {
     }
   }
 
-  /// Whether 16 binary16 numbers are finite and, unless they may have one, without a sign.
+  /// Whether a tile without padding, whose scales are binary16, has no fault: what most tiles are
+  /// found to be, without a look at single numbers. The tile is in memory, as `validateScales` says.
   @inline(__always)
-  private func areValid(_ numbers: UnsafeRawPointer, isSigned: Bool) -> Bool {
-    let signs: UInt64 = 0x8000_8000_8000_8000
-    var faults: UInt64 = 0
-    for word in 0..<4 {
-      let four = unsafe numbers.loadUnaligned(fromByteOffset: word * 8, as: UInt64.self)
-      // 0x7C00 and above, infinity and NaN, reach the sign bit; nothing reaches the next number.
-      faults |= (four & ~signs) &+ 0x0400_0400_0400_0400
-      if !isSigned { faults |= four }
+  private func areValid(_ tile: UnsafeRawPointer, groupCount: Int) -> Bool {
+    let magnitude = SIMD8<UInt16>(repeating: 0x7FFF)
+    // Plus this, 0x7C00 and above, infinity and NaN, reach the sign bit.
+    let rest = SIMD8<UInt16>(repeating: 0x0400)
+    var faults = SIMD8<UInt16>(repeating: 0)
+    let step = groupBytes
+    // Of a group 16 scales of two bytes, and as many minimums where the format has them.
+    let hasMinimums = step > 32
+    for group in 0..<groupCount {
+      let numbers = unsafe tile + group &* step
+      for half in 0..<2 {
+        let scales = unsafe numbers.loadUnaligned(
+          fromByteOffset: half &* 16, as: SIMD8<UInt16>.self)
+        faults |= scales | ((scales & magnitude) &+ rest)
+        if hasMinimums {
+          let minimums = unsafe numbers.loadUnaligned(
+            fromByteOffset: 32 &+ half &* 16, as: SIMD8<UInt16>.self)
+          faults |= (minimums & magnitude) &+ rest
+        }
+      }
     }
-    return faults & signs == 0
+    return all(faults .< 0x8000)
   }
 
   private func number(
