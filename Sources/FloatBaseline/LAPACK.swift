@@ -35,19 +35,11 @@
   /// Changes this process's environment: call it before there are threads that read it.
   package init(path: String = "libopenblas.so.0") throws(FloatBaselineError) {
     unsafe setenv("OPENBLAS_NUM_THREADS", "1", 1)
-    // Never closed: its functions are used until the process ends.
-    guard let library = unsafe dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
-      let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given"
-      throw .notInstalled(reason)
-    }
-    func symbol(_ name: String) throws(FloatBaselineError) -> UnsafeMutableRawPointer {
-      guard let address = unsafe dlsym(library, name) else { throw .missingFunction(name) }
-      return unsafe address
-    }
+    let library = try SystemLibrary(path)
     // The types are those of OpenBLAS's cblas.h and LAPACK's dsyevr.f, with 32-bit integers, as
     // Debian builds them.
-    unsafe rankUpdate = try unsafe unsafeBitCast(symbol("cblas_dsyrk"), to: RankUpdate.self)
-    unsafe eigenvectors = try unsafe unsafeBitCast(symbol("dsyevr_"), to: Eigenvectors.self)
+    unsafe rankUpdate = try unsafe unsafeBitCast(library.symbol("cblas_dsyrk"), to: RankUpdate.self)
+    unsafe eigenvectors = try unsafe unsafeBitCast(library.symbol("dsyevr_"), to: Eigenvectors.self)
   }
 
   /// Eigenvectors of a Gram matrix with the largest eigenvalues.

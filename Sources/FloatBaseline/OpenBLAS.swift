@@ -46,21 +46,13 @@ import KernelContract
     // 0: what the user has set stays.
     unsafe setenv("OPENBLAS_CORETYPE", Self.coreType(for: level), 0)
     unsafe setenv("OPENBLAS_NUM_THREADS", "1", 1)
-    // Never closed: its functions are used until the process ends.
-    guard let library = unsafe dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
-      let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "no reason given"
-      throw .notInstalled(reason)
-    }
-    func symbol(_ name: String) throws(FloatBaselineError) -> UnsafeMutableRawPointer {
-      guard let address = unsafe dlsym(library, name) else { throw .missingFunction(name) }
-      return unsafe address
-    }
+    let library = try SystemLibrary(path)
     // The types are those of OpenBLAS's cblas.h, with 32-bit integers, as Debian builds it.
-    unsafe gemm = try unsafe unsafeBitCast(symbol("cblas_sgemm"), to: Gemm.self)
-    unsafe gemv = try unsafe unsafeBitCast(symbol("cblas_sgemv"), to: Gemv.self)
+    unsafe gemm = try unsafe unsafeBitCast(library.symbol("cblas_sgemm"), to: Gemm.self)
+    unsafe gemv = try unsafe unsafeBitCast(library.symbol("cblas_sgemv"), to: Gemv.self)
     typealias Text = @convention(c) () -> UnsafePointer<CChar>?
-    let core = try unsafe unsafeBitCast(symbol("openblas_get_corename"), to: Text.self)
-    let config = try unsafe unsafeBitCast(symbol("openblas_get_config"), to: Text.self)
+    let core = try unsafe unsafeBitCast(library.symbol("openblas_get_corename"), to: Text.self)
+    let config = try unsafe unsafeBitCast(library.symbol("openblas_get_config"), to: Text.self)
     coreType = unsafe core().map { unsafe String(cString: $0) } ?? "unknown"
     configuration = unsafe config().map { unsafe String(cString: $0) } ?? "unknown"
   }
