@@ -31,9 +31,7 @@ struct TensorPlan: @unchecked Sendable {
 
 /// A few packed rows of a tensor, and how far they are from the rows they were made of.
 struct PackedPiece: Sendable {
-  private var codes: [UInt8]
-  private var scales: [UInt8]
-  private var minimums: [UInt8]
+  private let stored: PlaneBytes
   private(set) var sums = ErrorSums()
   private(set) var outcome: QuantizationOutcome
 
@@ -41,33 +39,22 @@ struct PackedPiece: Sendable {
   init(rows: Range<Int>, of plan: TensorPlan) throws(InputError) {
     let columnCount = plan.tensor.shape.columnCount
     let format = plan.format
-    func room(_ plane: Plane) -> [UInt8] {
-      // The writer has refused tensors whose planes are too large to address.
-      let count = format.byteCount(of: plane, rows: rows.count, columns: columnCount) ?? 0
-      return [UInt8](repeating: 0, count: count)
-    }
-    var codes = room(.codes)
-    var scales = room(.scales)
-    var minimums = room(.minimums)
     let (values, residual) = try plan.read(rows)
     let weights = residual ?? values
-    do {
-      var codeSpan = codes.mutableSpan
-      var scaleSpan = scales.mutableSpan
-      var minimumSpan = minimums.mutableSpan
-      // Bytes have no padding, and every value is a valid one.
-      var planes = unsafe MutablePackedPlanes(
-        codes: codeSpan.mutableBytes, scales: scaleSpan.mutableBytes,
-        minimums: minimumSpan.mutableBytes)
-      outcome = try format.quantize(
-        weights.span, rowCount: rows.count, columnCount: columnCount,
-        firstRow: rows.lowerBound, options: plan.options, into: &planes)
+    do throws(PackedFormatError) {
+      var outcome = QuantizationOutcome()
+      // The writer has refused tensors whose planes are too large to address.
+      stored = try PlaneBytes(
+        format: format, rowCount: rows.count, columnCount: columnCount
+      ) { planes throws(PackedFormatError) in
+        outcome = try format.quantize(
+          weights.span, rowCount: rows.count, columnCount: columnCount,
+          firstRow: rows.lowerBound, options: plan.options, into: &planes)
+      }
+      self.outcome = outcome
     } catch {
       throw InputError(place: "tensor \(plan.tensor.name)", reason: error.description)
     }
-    self.codes = codes
-    self.scales = scales
-    self.minimums = minimums
     if format != .f32 || residual != nil {
       sums = measured(values, residual: weights, rowCount: rows.count, plan)
     }
@@ -75,14 +62,7 @@ struct PackedPiece: Sendable {
 
   /// The packed bytes of a plane.
   @_lifetime(borrow self)
-  func bytes(of plane: Plane) -> RawSpan {
-    // Bytes have no padding.
-    switch plane {
-    case .codes: unsafe codes.span.bytes
-    case .scales: unsafe scales.span.bytes
-    case .minimums: unsafe minimums.span.bytes
-    }
-  }
+  func bytes(of plane: Plane) -> RawSpan { stored.bytes(of: plane) }
 
   private func measured(
     _ values: [Float], residual: [Float], rowCount: Int, _ plan: TensorPlan
@@ -90,9 +70,7 @@ struct PackedPiece: Sendable {
     let columnCount = values.count / rowCount
     var packed = [Float](repeating: 0, count: values.count)
     var output = packed.mutableSpan
-    let planes = PackedPlanes(
-      codes: bytes(of: .codes), scales: bytes(of: .scales), minimums: bytes(of: .minimums))
-    plan.format.dequantize(planes, rowCount: rowCount, columnCount: columnCount, into: &output)
+    plan.format.dequantize(stored.planes, rowCount: rowCount, columnCount: columnCount, into: &output)
     var sums = ErrorSums()
     for row in 0..<rowCount {
       for column in 0..<columnCount {
@@ -117,32 +95,15 @@ extension PackedPiece {
     let columnCount = plan.tensor.shape.columnCount
     let format = plan.format
     outcome = QuantizationOutcome()
-    func room(_ plane: Plane) -> [UInt8] {
-      // The writer has refused tensors whose planes are too large to address.
-      let count = format.byteCount(of: plane, rows: rows.count, columns: columnCount) ?? 0
-      return [UInt8](repeating: 0, count: count)
-    }
-    var codes = room(.codes)
-    var scales = room(.scales)
-    var minimums = room(.minimums)
-    do {
-      var codeSpan = codes.mutableSpan
-      var scaleSpan = scales.mutableSpan
-      var minimumSpan = minimums.mutableSpan
-      // Bytes have no padding, and every value is a valid one.
-      var planes = unsafe MutablePackedPlanes(
-        codes: codeSpan.mutableBytes, scales: scaleSpan.mutableBytes,
-        minimums: minimumSpan.mutableBytes)
+    // The writer has refused tensors whose planes are too large to address.
+    stored = try PlaneBytes(
+      format: format, rowCount: rows.count, columnCount: columnCount
+    ) { planes throws(InputError) in
       try plan.source.readPlanes(rows, ofTensor: plan.index, into: &planes)
     }
-    self.codes = codes
-    self.scales = scales
-    self.minimums = minimums
     do throws(PackedFormatError) {
-      let planes = PackedPlanes(
-        codes: bytes(of: .codes), scales: bytes(of: .scales), minimums: bytes(of: .minimums))
       try format.validate(
-        planes, rowCount: rows.count, columnCount: columnCount, firstRow: rows.lowerBound)
+        stored.planes, rowCount: rows.count, columnCount: columnCount, firstRow: rows.lowerBound)
     } catch {
       throw InputError(place: "tensor \(plan.tensor.name)", reason: error.description)
     }

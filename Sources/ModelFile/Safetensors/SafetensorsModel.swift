@@ -95,48 +95,19 @@ package final class SafetensorsModel: ModelSource, Sendable {
   }
 }
 
-/// The planes of some rows of a packed tensor, read and checked.
-private struct PlaneBytes {
-  private let codes: [UInt8]
-  private let scales: [UInt8]
-  private let minimums: [UInt8]
-
-  init(_ tensor: QuantizedTensor, _ rows: Range<Int>) throws(InputError) {
+extension PlaneBytes {
+  /// Some rows of a packed tensor, read and checked.
+  fileprivate init(_ tensor: QuantizedTensor, _ rows: Range<Int>) throws(InputError) {
     let columns = tensor.shape.columnCount
-    func room(_ plane: Plane) -> [UInt8] {
-      // The tensor's own byte counts are in a file: those of some rows fit.
-      let count = tensor.format.byteCount(of: plane, rows: rows.count, columns: columns) ?? 0
-      return [UInt8](repeating: 0, count: count)
+    // The tensor's own byte counts are in a file: those of some rows fit.
+    try self.init(format: tensor.format, rowCount: rows.count, columnCount: columns) {
+      planes throws(InputError) in try tensor.readPlanes(rows, into: &planes)
     }
-    var codes = room(.codes)
-    var scales = room(.scales)
-    var minimums = room(.minimums)
-    do {
-      var codeSpan = codes.mutableSpan
-      var scaleSpan = scales.mutableSpan
-      var minimumSpan = minimums.mutableSpan
-      // Bytes have no padding, and every value is a valid one.
-      var planes = unsafe MutablePackedPlanes(
-        codes: codeSpan.mutableBytes, scales: scaleSpan.mutableBytes,
-        minimums: minimumSpan.mutableBytes)
-      try tensor.readPlanes(rows, into: &planes)
-    }
-    self.codes = codes
-    self.scales = scales
-    self.minimums = minimums
     do throws(PackedFormatError) {
       try tensor.format.validate(
         planes, rowCount: rows.count, columnCount: columns, firstRow: rows.lowerBound)
     } catch {
       throw tensor.fault(error)
-    }
-  }
-
-  var planes: PackedPlanes {
-    @_lifetime(borrow self) get {
-      // Bytes have no padding.
-      unsafe PackedPlanes(
-        codes: codes.span.bytes, scales: scales.span.bytes, minimums: minimums.span.bytes)
     }
   }
 }
