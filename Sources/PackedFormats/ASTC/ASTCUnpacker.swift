@@ -80,22 +80,25 @@ package struct ASTCUnpacker: ~Copyable {
     }
   }
 
-  /// Sets `lines`. Returns how many of them have an HDR component.
+  /// Sets `lines`. Returns how many of them have logarithms in color, and how many in alpha too.
   @inline(__always)
-  func unpackLines(_ block: ASTCBlock, _ header: ASTCBlockHeader) -> Int {
+  func unpackLines(
+    _ block: ASTCBlock, _ header: ASTCBlockHeader
+  ) -> (color: Int, alpha: Int) {
     unpackEndpointValues(block, header)
     var first = 0
-    var hdrCount = 0
+    var hdrCounts = (color: 0, alpha: 0)
     for partition in 0..<header.partitionCount {
       let mode = header.endpointModes[partition]
       // The header counted the numbers of all modes: they lie in the room.
       let line = unsafe ASTCLine(
         ASTCEndpoints(mode: mode, values: endpointValues + first, profile: profile))
       unsafe lines[partition] = line
-      hdrCount &+= line.isColorHDR ? 1 : 0
+      hdrCounts.color &+= line.isColorHDR ? 1 : 0
+      hdrCounts.alpha &+= line.isAlphaHDR ? 1 : 0
       first &+= 2 &* (Int(mode &>> 2) &+ 1)
     }
-    return hdrCount
+    return hdrCounts
   }
 
   /// Sets `weights`: of the first plane, and of the second where there is one.
