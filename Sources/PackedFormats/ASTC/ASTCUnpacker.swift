@@ -11,13 +11,13 @@ package struct ASTCUnpacker: ~Copyable {
   // Room for one block's numbers, longer than what a legal block can have: sequences are unpacked in
   // whole groups, and neighbours of the last grid weight are read (and count nothing).
 
-  /// Stored numbers: at most 64, in groups of 5.
-  private let codes: UnsafeMutablePointer<UInt8>
-  /// What the endpoints' stand for: at most 18.
+  /// Grid weights: at most 64, in groups of 5.
+  private let gridWeights: UnsafeMutablePointer<UInt16>
+  /// The endpoints' numbers: at most 18.
   let endpointValues: UnsafeMutablePointer<UInt8>
-  /// Grid weights and their neighbours as `ASTCInfill` wants them, one plane after the other.
+  /// Grid weights and their neighbours as `ASTCInfill` makes them, one plane after the other.
   private let words: UnsafeMutablePointer<UInt64>
-  private static let planeStride = 72
+  private static let planeStride = 40
   /// The weight of each texel, 0 to 64; those of the second plane 36 behind.
   let weights: UnsafeMutablePointer<Float>
   /// The lines of the partitions.
@@ -37,7 +37,7 @@ package struct ASTCUnpacker: ~Copyable {
     self.profile = profile
     tables = ASTCTables.shared
     subset = ASTCSubsetTables.shared
-    unsafe codes = allocate(80, 0)
+    unsafe gridWeights = allocate(96, 0)
     unsafe endpointValues = allocate(32, 0)
     unsafe words = allocate(2 * Self.planeStride, 0)
     unsafe weights = allocate(72, 0)
@@ -48,7 +48,7 @@ package struct ASTCUnpacker: ~Copyable {
 
   deinit {
     // Allocated by `init`, and nobody else has them.
-    unsafe codes.deallocate()
+    unsafe gridWeights.deallocate()
     unsafe endpointValues.deallocate()
     unsafe words.deallocate()
     unsafe weights.deallocate()
@@ -68,16 +68,14 @@ package struct ASTCUnpacker: ~Copyable {
   /// Sets `endpointValues`.
   @inline(__always)
   func unpackEndpointValues(_ block: ASTCBlock, _ header: ASTCBlockHeader) {
-    let count = header.endpointValueCount
     let range = header.endpointRange
     // 18 numbers at most, unpacked to at most 20; the table has 256 entries a range.
-    unsafe ASTCSequence.unpack(
-      block, at: header.endpointOffset, count: count, range: range, digits: tables.digits,
-      into: codes)
     let meanings = unsafe tables.endpoints + Int(range.rawValue) &* 256
-    for index in 0..<count {
-      unsafe endpointValues[index] = meanings[Int(codes[index])]
-    }
+    let values = unsafe endpointValues
+    ASTCSequence.forEachCode(
+      block, at: header.endpointOffset, count: header.endpointValueCount, range: range,
+      digits: tables.digits
+    ) { place, code in unsafe values[place] = meanings[code] }
   }
 
   /// Sets `lines`. Returns how many of them have logarithms in color, and how many in alpha too.
@@ -106,47 +104,31 @@ package struct ASTCUnpacker: ~Copyable {
   func unpackTexelWeights(_ block: ASTCBlock, _ mode: ASTCBlockMode) {
     let count = Int(mode.gridWeightCount)
     // 64 numbers at most, unpacked to at most 66; the table has 32 entries a range, and codes are
-    // below 32.
-    unsafe ASTCSequence.unpack(
-      block.bitReversed, at: 0, count: count, range: mode.range, digits: tables.digits, into: codes)
+    // below 32. Behind the last there is room for the neighbours that are read: 96 in all.
     let meanings = unsafe tables.gridWeights + Int(mode.range.rawValue) &* 32
-    if mode.isFullGrid, !mode.isDualPlane {
-      for texel in 0..<36 {
-        unsafe weights[texel] = Float(meanings[Int(codes[texel])])
-      }
-    } else if mode.isDualPlane {
-      let half = count &>> 1
-      unsafe fillWords(plane: 0, meanings, step: 2, count: half, width: Int(mode.width))
-      unsafe fillWords(plane: 1, meanings, step: 2, count: half, width: Int(mode.width))
+    let gridWeights = unsafe gridWeights
+    ASTCSequence.forEachCode(
+      block.bitReversed, at: 0, count: count, range: mode.range, digits: tables.digits
+    ) { place, code in unsafe gridWeights[place] = meanings[code] }
+    let width = Int(mode.width)
+    if mode.isDualPlane {
+      unsafe ASTCInfill.fillTwoPlanes(
+        gridWeights, count: count &>> 1, width: width, into: words, stride: Self.planeStride)
       infill(mode, planeCount: 2)
     } else {
-      unsafe fillWords(plane: 0, meanings, step: 1, count: count, width: Int(mode.width))
+      unsafe ASTCInfill.fillWords(gridWeights, count: count, width: width, into: words)
       infill(mode, planeCount: 1)
     }
   }
 
   @inline(__always)
-  private func fillWords(
-    plane: Int, _ meanings: UnsafePointer<UInt8>, step: Int, count: Int, width: Int
-  ) {
-    // At most 64 codes; the plane has 72 words, the width is 6 at most. What stands in a word for
-    // neighbours outside the grid counts nothing.
-    let words = unsafe self.words + plane &* Self.planeStride
-    var next: UInt64 = 0
-    for index in stride(from: count &- 1, through: 0, by: -1) {
-      let meaning = unsafe UInt64(meanings[Int(codes[index &* step &+ plane])])
-      unsafe words[index] = meaning | next &<< 16 | words[index &+ width] &<< 32
-      next = meaning
-    }
-  }
-
-  @inline(__always)
   private func infill(_ mode: ASTCBlockMode, planeCount: Int) {
-    // A legal mode has 2 to 6 columns and rows: 25 grids of 36 texels. Weights are 0 to 64.
+    // A legal mode has 2 to 6 columns and rows: 25 grids of 36 texels for one plane and for two.
+    // Weights are 0 to 64.
     let words = unsafe UnsafePointer(self.words)
     let weights = unsafe weights
-    let infill =
-      unsafe tables.infill + ((Int(mode.width) &- 2) &* 5 &+ (Int(mode.height) &- 2)) &* 36
+    let grid = (planeCount &* 5 &+ Int(mode.width) &- 7) &* 5 &+ Int(mode.height) &- 2
+    let infill = unsafe tables.infill + grid &* 36
     let numbers = unsafe tables.numbers
     for texel in 0..<36 {
       unsafe weights[texel] = numbers[infill[texel].weight(words)]
