@@ -64,21 +64,6 @@ enum ASTCResult {
     return float(ldr: SIMD4<Float>(bits: upper | upper &<< 8 | magic.bits) - magic)
   }
 
-  /// 255 times the LDR result, from 2²³ + C; for 65535, whose result is 1, what rounds to 255.
-  @inline(__always)
-  static func scaled(ldrShifted shifted: SIMD4<Float>) -> SIMD4<Float> {
-    let c = shifted - SIMD4(repeating: ASTCLine.magic)
-    return SIMD4<Float>(bits: c.bits & SIMD4(repeating: 0xFFFF_E000)) * (255 * 0x1p-16)
-  }
-
-  /// The first where the mask's lanes are all ones, the second where they are zero.
-  @inline(__always)
-  static func joined(
-    _ hdr: SIMD4<Float>, _ ldr: SIMD4<Float>, hdrLanes: SIMD4<UInt32>
-  ) -> SIMD4<Float> {
-    SIMD4<Float>(bits: hdr.bits & hdrLanes | ldr.bits & ~hdrLanes)
-  }
-
   /// 255 times a constant of any sign and kind, as libastcenc computes it, at most 255: a NaN in red is
   /// magenta, elsewhere 1, and negative numbers are not clamped but borrow from the next byte.
   static func bytes(constant: SIMD4<Float>) -> SIMD4<UInt8> {

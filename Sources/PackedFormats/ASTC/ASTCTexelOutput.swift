@@ -1,33 +1,26 @@
-/// 2²³ + C of four texels, where C is a 16-bit interpolated component.
-struct ASTCFourTexels {
-  var a: SIMD4<Float>
-  var b: SIMD4<Float>
-  var c: SIMD4<Float>
-  var d: SIMD4<Float>
-}
+import CKernels
 
-/// All ones in the components of four texels that are logarithms.
-struct ASTCFourMasks {
-  var a: SIMD4<UInt32>
-  var b: SIMD4<UInt32>
-  var c: SIMD4<UInt32>
-  var d: SIMD4<UInt32>
-}
+/// Eight components of two texels, side by side.
+typealias ASTCTexelPair = SIMD8<Float>
 
-/// What texels are unpacked to. The functions write four texels; the caller vouches for the room.
+/// What texels are unpacked to. The functions write four texels, of which they get 2²³ + C, where C
+/// is a 16-bit interpolated component; the caller vouches for the room.
 protocol ASTCTexelOutput {
   associatedtype Texel
 
   static func constant(_ color: SIMD4<Float>) -> Texel
+  /// Writes a block's texels: the pointers are to what `CKTexels` says.
+  static func write(_ texels: UnsafePointer<CKTexels>, isWide: Bool)
   /// All components linear.
-  static func ldr(_ four: ASTCFourTexels, into output: UnsafeMutablePointer<Texel>)
+  static func ldr(_ ab: ASTCTexelPair, _ cd: ASTCTexelPair, into output: UnsafeMutableRawPointer)
   /// The same for the sRGB profile.
-  static func srgb(_ four: ASTCFourTexels, into output: UnsafeMutablePointer<Texel>)
+  static func srgb(_ ab: ASTCTexelPair, _ cd: ASTCTexelPair, into output: UnsafeMutableRawPointer)
   /// All components logarithms.
-  static func hdr(_ four: ASTCFourTexels, into output: UnsafeMutablePointer<Texel>)
-  /// Logarithms where the masks say so.
+  static func hdr(_ ab: ASTCTexelPair, _ cd: ASTCTexelPair, into output: UnsafeMutableRawPointer)
+  /// Logarithms where the masks are all ones.
   static func mixed(
-    _ four: ASTCFourTexels, _ masks: ASTCFourMasks, into output: UnsafeMutablePointer<Texel>)
+    _ ab: ASTCTexelPair, _ cd: ASTCTexelPair, _ abMask: SIMD8<UInt32>, _ cdMask: SIMD8<UInt32>,
+    into output: UnsafeMutableRawPointer)
 }
 
 /// Binary16 results as binary32.
@@ -38,45 +31,51 @@ enum ASTCFloatTexels: ASTCTexelOutput {
   static func constant(_ color: SIMD4<Float>) -> Texel { color }
 
   @inline(__always)
-  static func ldr(_ four: ASTCFourTexels, into output: UnsafeMutablePointer<Texel>) {
-    unsafe output[0] = ASTCResult.float(ldrShifted: four.a)
-    unsafe output[1] = ASTCResult.float(ldrShifted: four.b)
-    unsafe output[2] = ASTCResult.float(ldrShifted: four.c)
-    unsafe output[3] = ASTCResult.float(ldrShifted: four.d)
+  static func ldr(_ ab: ASTCTexelPair, _ cd: ASTCTexelPair, into output: UnsafeMutableRawPointer) {
+    unsafe store(result(ldr: ab), result(ldr: cd), into: output)
   }
 
   @inline(__always)
-  static func srgb(_ four: ASTCFourTexels, into output: UnsafeMutablePointer<Texel>) {
-    unsafe output[0] = ASTCResult.float(srgbShifted: four.a)
-    unsafe output[1] = ASTCResult.float(srgbShifted: four.b)
-    unsafe output[2] = ASTCResult.float(srgbShifted: four.c)
-    unsafe output[3] = ASTCResult.float(srgbShifted: four.d)
+  static func srgb(_ ab: ASTCTexelPair, _ cd: ASTCTexelPair, into output: UnsafeMutableRawPointer) {
+    // The upper eight bits, repeated.
+    @inline(__always) func repeated(_ pair: ASTCTexelPair) -> ASTCTexelPair {
+      let upper = (pair.bits &>> 8) & 0xFF
+      return ASTCTexelPair(bits: upper | upper &<< 8 | ASTCLine.magic.bitPattern)
+    }
+    unsafe store(result(ldr: repeated(ab)), result(ldr: repeated(cd)), into: output)
   }
 
   @inline(__always)
-  static func hdr(_ four: ASTCFourTexels, into output: UnsafeMutablePointer<Texel>) {
-    let first = ASTCHalfPair(four.a, four.b)
-    unsafe output[0] = first.even
-    unsafe output[1] = first.odd
-    let second = ASTCHalfPair(four.c, four.d)
-    unsafe output[2] = second.even
-    unsafe output[3] = second.odd
+  static func hdr(_ ab: ASTCTexelPair, _ cd: ASTCTexelPair, into output: UnsafeMutableRawPointer) {
+    let halves = ASTCHalves(ab, cd)
+    unsafe store(halves.even, halves.odd, into: output)
   }
 
   @inline(__always)
   static func mixed(
-    _ four: ASTCFourTexels, _ masks: ASTCFourMasks, into output: UnsafeMutablePointer<Texel>
+    _ ab: ASTCTexelPair, _ cd: ASTCTexelPair, _ abMask: SIMD8<UInt32>, _ cdMask: SIMD8<UInt32>,
+    into output: UnsafeMutableRawPointer
   ) {
-    let first = ASTCHalfPair(four.a, four.b)
-    unsafe output[0] = ASTCResult.joined(
-      first.even, ASTCResult.float(ldrShifted: four.a), hdrLanes: masks.a)
-    unsafe output[1] = ASTCResult.joined(
-      first.odd, ASTCResult.float(ldrShifted: four.b), hdrLanes: masks.b)
-    let second = ASTCHalfPair(four.c, four.d)
-    unsafe output[2] = ASTCResult.joined(
-      second.even, ASTCResult.float(ldrShifted: four.c), hdrLanes: masks.c)
-    unsafe output[3] = ASTCResult.joined(
-      second.odd, ASTCResult.float(ldrShifted: four.d), hdrLanes: masks.d)
+    let halves = ASTCHalves(ab, cd)
+    unsafe store(
+      halves.even.joined(result(ldr: ab), mask: abMask),
+      halves.odd.joined(result(ldr: cd), mask: cdMask), into: output)
+  }
+
+  @inline(__always)
+  private static func store(
+    _ ab: ASTCTexelPair, _ cd: ASTCTexelPair, into output: UnsafeMutableRawPointer
+  ) {
+    unsafe output.storeBytes(of: ab, as: ASTCTexelPair.self)
+    unsafe output.storeBytes(of: cd, toByteOffset: 32, as: ASTCTexelPair.self)
+  }
+
+  /// As `ASTCResult.float(ldr:)`.
+  @inline(__always)
+  private static func result(ldr shifted: ASTCTexelPair) -> ASTCTexelPair {
+    let c = shifted - ASTCTexelPair(repeating: ASTCLine.magic)
+    let value = ASTCTexelPair(bits: c.bits & 0xFFFF_E000) * 0x1p-16
+    return value + ASTCTexelPair(repeating: 0).replacing(with: 0x1p-11, where: c .== 65535)
   }
 }
 
@@ -88,68 +87,78 @@ enum ASTCByteTexels: ASTCTexelOutput {
   static func constant(_ color: SIMD4<Float>) -> Texel { ASTCResult.bytes(constant: color) }
 
   @inline(__always)
-  static func ldr(_ four: ASTCFourTexels, into output: UnsafeMutablePointer<Texel>) {
-    unsafe store(
-      ASTCResult.scaled(ldrShifted: four.a), ASTCResult.scaled(ldrShifted: four.b),
-      ASTCResult.scaled(ldrShifted: four.c), ASTCResult.scaled(ldrShifted: four.d), into: output)
+  static func ldr(_ ab: ASTCTexelPair, _ cd: ASTCTexelPair, into output: UnsafeMutableRawPointer) {
+    unsafe store(rounding: scaled(ldr: ab), scaled(ldr: cd), into: output)
   }
 
   @inline(__always)
-  static func srgb(_ four: ASTCFourTexels, into output: UnsafeMutablePointer<Texel>) {
+  static func srgb(_ ab: ASTCTexelPair, _ cd: ASTCTexelPair, into output: UnsafeMutableRawPointer) {
     // The upper eight bits: repeated, as a binary16 and times 255 they are what they were.
-    unsafe store(
-      four.a.bits &>> 8, four.b.bits &>> 8, four.c.bits &>> 8, four.d.bits &>> 8, into: output)
+    unsafe store(ab.bits &>> 8, cd.bits &>> 8, into: output)
   }
 
   @inline(__always)
-  static func hdr(_ four: ASTCFourTexels, into output: UnsafeMutablePointer<Texel>) {
-    let first = ASTCHalfPair(upToOne: four.a, four.b)
-    let second = ASTCHalfPair(upToOne: four.c, four.d)
-    unsafe store(
-      first.scaledEven, first.scaledOdd, second.scaledEven, second.scaledOdd, into: output)
+  static func hdr(_ ab: ASTCTexelPair, _ cd: ASTCTexelPair, into output: UnsafeMutableRawPointer) {
+    let halves = ASTCHalves(upToOne: ab, cd)
+    unsafe store(rounding: halves.scaledEven, halves.scaledOdd, into: output)
   }
 
   @inline(__always)
   static func mixed(
-    _ four: ASTCFourTexels, _ masks: ASTCFourMasks, into output: UnsafeMutablePointer<Texel>
+    _ ab: ASTCTexelPair, _ cd: ASTCTexelPair, _ abMask: SIMD8<UInt32>, _ cdMask: SIMD8<UInt32>,
+    into output: UnsafeMutableRawPointer
   ) {
-    let first = ASTCHalfPair(upToOne: four.a, four.b)
-    let second = ASTCHalfPair(upToOne: four.c, four.d)
+    let halves = ASTCHalves(upToOne: ab, cd)
     unsafe store(
-      ASTCResult.joined(
-        first.scaledEven, ASTCResult.scaled(ldrShifted: four.a), hdrLanes: masks.a),
-      ASTCResult.joined(
-        first.scaledOdd, ASTCResult.scaled(ldrShifted: four.b), hdrLanes: masks.b),
-      ASTCResult.joined(
-        second.scaledEven, ASTCResult.scaled(ldrShifted: four.c), hdrLanes: masks.c),
-      ASTCResult.joined(
-        second.scaledOdd, ASTCResult.scaled(ldrShifted: four.d), hdrLanes: masks.d),
-      into: output)
+      rounding: halves.scaledEven.joined(scaled(ldr: ab), mask: abMask),
+      halves.scaledOdd.joined(scaled(ldr: cd), mask: cdMask), into: output)
   }
 
-  /// Rounds components from 0 to 255.
+  /// 255 times the LDR result; for 65535, whose result is 1, what rounds to 255.
+  @inline(__always)
+  private static func scaled(ldr shifted: ASTCTexelPair) -> ASTCTexelPair {
+    let c = shifted - ASTCTexelPair(repeating: ASTCLine.magic)
+    return ASTCTexelPair(bits: c.bits & 0xFFFF_E000) * (255 * 0x1p-16)
+  }
+
+  /// Components from 0 to 255.
   @inline(__always)
   private static func store(
-    _ a: SIMD4<Float>, _ b: SIMD4<Float>, _ c: SIMD4<Float>, _ d: SIMD4<Float>,
-    into output: UnsafeMutablePointer<Texel>
+    rounding ab: ASTCTexelPair, _ cd: ASTCTexelPair, into output: UnsafeMutableRawPointer
   ) {
     // The sums' low bits are the nearest integers.
-    let magic = SIMD4<Float>(repeating: ASTCLine.magic)
-    unsafe store(
-      (a + magic).bits, (b + magic).bits, (c + magic).bits, (d + magic).bits, into: output)
+    let magic = ASTCTexelPair(repeating: ASTCLine.magic)
+    unsafe store((ab + magic).bits, (cd + magic).bits, into: output)
   }
 
   /// The lowest eight bits of every component.
   @inline(__always)
   private static func store(
-    _ a: SIMD4<UInt32>, _ b: SIMD4<UInt32>, _ c: SIMD4<UInt32>, _ d: SIMD4<UInt32>,
-    into output: UnsafeMutablePointer<Texel>
+    _ ab: SIMD8<UInt32>, _ cd: SIMD8<UInt32>, into output: UnsafeMutableRawPointer
   ) {
-    let low = SIMD4<UInt32>(repeating: 0xFF)
-    let all = SIMD16<UInt32>(
-      lowHalf: SIMD8(lowHalf: a & low, highHalf: b & low),
-      highHalf: SIMD8(lowHalf: c & low, highHalf: d & low))
-    unsafe UnsafeMutableRawPointer(output).storeBytes(
+    let all = SIMD16<UInt32>(lowHalf: ab & 0xFF, highHalf: cd & 0xFF)
+    unsafe output.storeBytes(
       of: SIMD16<UInt8>(truncatingIfNeeded: all), as: SIMD16<UInt8>.self)
+  }
+}
+
+extension SIMD8<Float> {
+  /// The bit patterns of the lanes.
+  @inline(__always)
+  var bits: SIMD8<UInt32> {
+    // Both are eight lanes of 32 bits, all of whose patterns are values.
+    unsafe unsafeBitCast(self, to: SIMD8<UInt32>.self)
+  }
+
+  @inline(__always)
+  init(bits: SIMD8<UInt32>) {
+    // As above.
+    self = unsafe unsafeBitCast(bits, to: SIMD8<Float>.self)
+  }
+
+  /// These lanes where the mask is all ones, the other's where it is zero.
+  @inline(__always)
+  fileprivate func joined(_ other: SIMD8<Float>, mask: SIMD8<UInt32>) -> SIMD8<Float> {
+    SIMD8(bits: bits & mask | other.bits & ~mask)
   }
 }

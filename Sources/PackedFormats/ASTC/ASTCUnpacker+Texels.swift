@@ -1,3 +1,5 @@
+import CKernels
+
 extension ASTCUnpacker {
   /// Writes the 36 texels of a block, row-major, as red, green, blue, alpha: binary16 results of the
   /// format as binary32, as libastcenc's F32 output has them.
@@ -29,64 +31,24 @@ extension ASTCUnpacker {
       return
     }
     let header = try ASTCBlockHeader(block, tables)
+    let partitions = unsafe copiedPartitions(header)
     unpackTexelWeights(block, header.mode)
     let hdrCounts = unpackLines(block, header)
-    // Four texels from each multiple of four below 36; partitions are below 4.
+    // Lines, weights and partitions are of this block; the output has room for 36 texels.
+    let kind: ASTCTexelKind
     if profile == .srgb {
-      forEachFour(header) { first, four in unsafe format.srgb(four, into: output + first) }
+      kind = .srgb
     } else if hdrCounts.color == 0 {
-      forEachFour(header) { first, four in unsafe format.ldr(four, into: output + first) }
-    } else if hdrCounts.alpha == header.partitionCount {
-      forEachFour(header) { first, four in unsafe format.hdr(four, into: output + first) }
+      kind = .ldr
     } else {
-      let lines = unsafe UnsafePointer(self.lines)
-      let partitions = unsafe self.partitions(header)
-      forEachFour(header) { first, four in
-        @inline(__always) func mask(_ texel: Int) -> SIMD4<UInt32> {
-          unsafe lines[Int(partitions[first &+ texel])].hdrLanes
-        }
-        let masks = ASTCFourMasks(a: mask(0), b: mask(1), c: mask(2), d: mask(3))
-        unsafe format.mixed(four, masks, into: output + first)
-      }
+      kind = hdrCounts.alpha == header.partitionCount ? .hdr : .mixed
     }
-  }
-
-  /// Calls `body` with the first of each four texels and their 2²³ + C.
-  @inline(__always)
-  private func forEachFour(_ header: ASTCBlockHeader, _ body: (Int, ASTCFourTexels) -> Void) {
-    // 36 weights a plane; partitions are below 4; lines are set for all partitions.
-    let (lines, weights) = unsafe (UnsafePointer(self.lines), UnsafePointer(self.weights))
-    if header.mode.isDualPlane {
-      var isSecond = SIMDMask<SIMD4<Int32>>(repeating: false)
-      isSecond[header.secondPlaneComponent] = true
-      let partitions = unsafe self.partitions(header)
-      forEachFour(body) { texel in
-        let weight = unsafe SIMD4(repeating: weights[texel])
-          .replacing(with: SIMD4(repeating: weights[texel &+ 36]), where: isSecond)
-        return unsafe lines[Int(partitions[texel])].shifted(weight)
-      }
-    } else if header.partitionCount > 1 {
-      let partitions = unsafe self.partitions(header)
-      forEachFour(body) { texel in
-        unsafe lines[Int(partitions[texel])].shifted(SIMD4(repeating: weights[texel]))
-      }
-    } else {
-      let line = unsafe lines[0]
-      forEachFour(body) { texel in unsafe line.shifted(SIMD4(repeating: weights[texel])) }
-    }
-  }
-
-  @inline(__always)
-  private func forEachFour(
-    _ body: (Int, ASTCFourTexels) -> Void, _ shifted: (Int) -> SIMD4<Float>
-  ) {
-    for first in stride(from: 0, to: 36, by: 4) {
-      body(
-        first,
-        ASTCFourTexels(
-          a: shifted(first), b: shifted(first &+ 1), c: shifted(first &+ 2),
-          d: shifted(first &+ 3)))
-    }
+    var texels = unsafe CKTexels(
+      lines: lines, weights: weights, partitions: partitions, texels: output,
+      partitionCount: header.partitionCount,
+      secondPlaneComponent: header.mode.isDualPlane ? header.secondPlaneComponent : -1,
+      kind: kind.rawValue)
+    unsafe format.write(&texels, isWide: isWide)
   }
 }
 

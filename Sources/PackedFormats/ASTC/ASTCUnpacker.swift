@@ -27,8 +27,16 @@ package struct ASTCUnpacker: ~Copyable {
   /// The partition of every texel where there is one partition.
   private let zeros: UnsafeMutablePointer<UInt8>
 
+  /// A copy of the partitions of the block's texels.
+  private let pattern: UnsafeMutablePointer<UInt8>
+  /// Whether texels take vectors of 256 bits.
+  let isWide: Bool
+
   /// Allocates 2 kB.
-  package init(profile: ASTCProfile) {
+  ///
+  /// - Parameter isWide: vectors of 256 bits where the CPU has them; the results are the same.
+  package init(profile: ASTCProfile, isWide: Bool = true) {
+    self.isWide = isWide && ASTCTexelKind.hasWideVectors
     func allocate<Element>(_ count: Int, _ value: Element) -> UnsafeMutablePointer<Element> {
       let memory = UnsafeMutablePointer<Element>.allocate(capacity: count)
       unsafe memory.initialize(repeating: value, count: count)
@@ -44,6 +52,7 @@ package struct ASTCUnpacker: ~Copyable {
     unsafe lines = allocate(4, ASTCLine())
     unsafe palette = allocate(32, 0)
     unsafe zeros = allocate(36, 0)
+    unsafe pattern = allocate(36, 0)
   }
 
   deinit {
@@ -55,6 +64,7 @@ package struct ASTCUnpacker: ~Copyable {
     unsafe lines.deallocate()
     unsafe palette.deallocate()
     unsafe zeros.deallocate()
+    unsafe pattern.deallocate()
   }
 
   /// The partition of each of 36 texels.
@@ -63,6 +73,24 @@ package struct ASTCUnpacker: ~Copyable {
     unsafe header.partitionCount == 1
       ? UnsafePointer(zeros)
       : ASTCPartitioning.table(seed: header.partitionSeed, count: header.partitionCount, tables)
+  }
+
+  /// The same where they are read last of all: the table's random place has time to arrive.
+  @inline(__always)
+  func copiedPartitions(_ header: ASTCBlockHeader) -> UnsafePointer<UInt8> {
+    guard header.partitionCount > 1 else { return unsafe UnsafePointer(zeros) }
+    let table = unsafe UnsafeRawPointer(
+      ASTCPartitioning.table(seed: header.partitionSeed, count: header.partitionCount, tables))
+    let copy = unsafe UnsafeMutableRawPointer(pattern)
+    // 36 bytes of either.
+    typealias Half = SIMD16<UInt8>
+    unsafe copy.storeBytes(of: table.loadUnaligned(as: Half.self), as: Half.self)
+    unsafe copy.storeBytes(
+      of: table.loadUnaligned(fromByteOffset: 16, as: Half.self), toByteOffset: 16, as: Half.self)
+    unsafe copy.storeBytes(
+      of: table.loadUnaligned(fromByteOffset: 32, as: UInt32.self), toByteOffset: 32,
+      as: UInt32.self)
+    return unsafe UnsafePointer(pattern)
   }
 
   /// Sets `endpointValues`.
