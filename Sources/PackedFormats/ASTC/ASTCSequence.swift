@@ -1,18 +1,18 @@
 /// Integer sequences: numbers of one range in as few bits as trits, quints and bits allow.
 package enum ASTCSequence {
-  /// Calls `store` with the places and the codes of the `count` numbers that begin at bit `offset`;
-  /// for grid weights, of the bit-reversed block.
+  /// Calls `store` with the places and the codes of the `count` numbers that begin at bit `offset`
+  /// and have `bitCount` bits; for grid weights, of the bit-reversed block.
   ///
   /// Places go on to `count` rounded up to a multiple of 5 or 3; the surplus codes are some of the
   /// range.
   @inline(__always)
   static func forEachCode(
-    _ block: ASTCBlock, at offset: Int, count: Int, range: ASTCRange, digits: ASTCDigits,
-    _ store: (Int, Int) -> Void
+    _ block: ASTCBlock, at offset: Int, count: Int, bitCount: Int, range: ASTCRange,
+    digits: ASTCDigits, _ store: (Int, Int) -> Void
   ) {
     let bits = UInt64(truncatingIfNeeded: range.bitCount)
     // Alone from bit 0 up: what the sequence lacks at its end reads as zero.
-    var rest = block.part(at: offset, count: range.sequenceBitCount(count))
+    var rest = block.part(at: offset, count: bitCount)
     let mask = (1 &<< bits) &- 1
     if range.hasTrit {
       for first in stride(from: 0, to: count, by: 5) {
@@ -82,7 +82,10 @@ package enum ASTCSequence {
     _ block: ASTCBlock, at offset: Int, count: Int, range: ASTCRange
   ) -> [UInt8] {
     var values = [UInt8](repeating: 0, count: count + 4)
-    forEachCode(block, at: offset, count: count, range: range, digits: .shared) { place, code in
+    forEachCode(
+      block, at: offset, count: count, bitCount: range.sequenceBitCount(count), range: range,
+      digits: .shared
+    ) { place, code in
       values[place] = UInt8(code)
     }
     return Array(values[..<count])

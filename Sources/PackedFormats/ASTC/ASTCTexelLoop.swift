@@ -9,10 +9,15 @@ enum ASTCTexelKind: Int {
   /// Some are logarithms.
   case mixed
 
-  /// Whether the loops below may use vectors of 256 bits.
+  /// Whether the loops below may use vectors of 256 bits: where the CPU has them, and the build is
+  /// optimized, since functions that are not inlined disagree on how such vectors are passed.
   static let hasWideVectors: Bool = {
-    let needed = CK_FEATURE_AVX2 | CK_FEATURE_FMA | CK_FEATURE_F16C | CK_FEATURE_BMI2
-    return Int(ck_cpu_features()) & needed == needed
+    #if DEBUG
+      return false
+    #else
+      let needed = CK_FEATURE_AVX2 | CK_FEATURE_FMA | CK_FEATURE_F16C | CK_FEATURE_BMI2
+      return Int(ck_cpu_features()) & needed == needed
+    #endif
   }()
 }
 

@@ -136,9 +136,10 @@ enum ASTCByteTexels: ASTCTexelOutput {
   private static func store(
     _ ab: SIMD8<UInt32>, _ cd: SIMD8<UInt32>, into output: UnsafeMutableRawPointer
   ) {
-    let all = SIMD16<UInt32>(lowHalf: ab & 0xFF, highHalf: cd & 0xFF)
     unsafe output.storeBytes(
-      of: SIMD16<UInt8>(truncatingIfNeeded: all), as: SIMD16<UInt8>.self)
+      of: SIMD8<UInt8>(truncatingIfNeeded: ab & 0xFF), as: SIMD8<UInt8>.self)
+    unsafe output.storeBytes(
+      of: SIMD8<UInt8>(truncatingIfNeeded: cd & 0xFF), toByteOffset: 8, as: SIMD8<UInt8>.self)
   }
 }
 

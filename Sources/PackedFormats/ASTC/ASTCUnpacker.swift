@@ -101,7 +101,8 @@ package struct ASTCUnpacker: ~Copyable {
     let meanings = unsafe tables.endpoints + Int(range.rawValue) &* 256
     let values = unsafe endpointValues
     ASTCSequence.forEachCode(
-      block, at: header.endpointOffset, count: header.endpointValueCount, range: range,
+      block, at: header.endpointOffset, count: header.endpointValueCount,
+      bitCount: range.sequenceBitCount(header.endpointValueCount), range: range,
       digits: tables.digits
     ) { place, code in unsafe values[place] = meanings[code] }
   }
@@ -136,7 +137,8 @@ package struct ASTCUnpacker: ~Copyable {
     let meanings = unsafe tables.gridWeights + Int(mode.range.rawValue) &* 32
     let gridWeights = unsafe gridWeights
     ASTCSequence.forEachCode(
-      block.bitReversed, at: 0, count: count, range: mode.range, digits: tables.digits
+      block.bitReversed, at: 0, count: count, bitCount: Int(mode.gridWeightBitCount),
+      range: mode.range, digits: tables.digits
     ) { place, code in unsafe gridWeights[place] = meanings[code] }
     let width = Int(mode.width)
     if mode.isDualPlane {
