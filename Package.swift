@@ -49,7 +49,7 @@ let package = Package(
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
     // Floor 1.
-    module("PackedFormats", ["TensorCore"]),
+    module("PackedFormats", ["TensorCore", "CKernels"]),
     module("KVCache", ["TensorCore"]),
     module("TraceExport", ["TraceCore", "TensorCore", protobuf]),
     module("Tokenization"),
