@@ -16,3 +16,4 @@
 #include "ck_product.h"
 #include "ck_float.h"
 #include "ck_texels.h"
+#include "ck_layout.h"
