@@ -15,3 +15,4 @@
 
 #include "ck_product.h"
 #include "ck_float.h"
+#include "ck_roofs.h"
