@@ -84,13 +84,18 @@ let package = Package(
         "KVCache", "Tokenization", "PackedFormats", "TensorCore", "TraceCore", "Files",
       ]),
     module("Report", ["BenchCore"]),
+    module(
+      "KernelBench",
+      [
+        "QuantKernels", "BenchCore", "KernelContract", "PackedFormats", "TensorCore", "CPlatform",
+      ]),
 
     // Floor 6.
     .executableTarget(
       name: "afm-bench",
       dependencies: [
-        "Engines", "Report", "BenchCore", "Tiers", "EngineInterface", "ModelFile", "TraceExport",
-        "TraceCore", "QuantKernels", "KernelContract", "PackedFormats", "Tokenization",
+        "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "EngineInterface", "ModelFile", "TraceExport",
+        "TraceCore", "QuantKernels", "Kernels", "KernelContract", "PackedFormats", "Tokenization",
         "TensorCore", "Files", argumentParser,
       ],
       swiftSettings: strict),

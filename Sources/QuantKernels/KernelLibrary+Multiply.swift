@@ -38,6 +38,18 @@ extension KernelLibrary {
     into output: UnsafeMutablePointer<Float>, outputStride: Int? = nil, rows: Range<Int>? = nil,
     pool: ThreadPool
   ) {
+    let usesGEMM = activations.tokenCount >= Self.gemmTokenCount(weights.format)
+    unsafe multiply(
+      weights, activations, by: usesGEMM ? .gemm : .gemv, into: output,
+      outputStride: outputStride, rows: rows, pool: pool)
+  }
+
+  /// The same by GEMV or by GEMM, whatever the number of tokens.
+  @unsafe package func multiply(
+    _ weights: PackedMatrix, _ activations: Activations, by operation: KernelOperation,
+    into output: UnsafeMutablePointer<Float>, outputStride: Int? = nil, rows: Range<Int>? = nil,
+    pool: ThreadPool
+  ) {
     let tokenCount = activations.tokenCount
     precondition(
       activations.columnCount == weights.columnCount,
@@ -51,11 +63,11 @@ extension KernelLibrary {
       rows.lowerBound >= 0 && rows.upperBound <= weights.rowCount && rows.lowerBound % 16 == 0
         && (rows.upperBound % 16 == 0 || rows.upperBound == weights.rowCount),
       "rows \(rows) are no tiles of \(weights.rowCount) rows")
-    let usesGEMM = tokenCount >= Self.gemmTokenCount(weights.format)
+    let usesGEMM = operation == .gemm
     precondition(
       !usesGEMM || pool.threadCount <= activations.threadCapacity,
       "activations for \(activations.threadCapacity) threads, a pool of \(pool.threadCount)")
-    let function = product(usesGEMM ? .gemm : .gemv, weights.format)
+    let function = product(operation, weights.format)
     let arguments = unsafe Self.arguments(
       weights, activations, output, outputStride ?? weights.rowCount)
     let firstTile = rows.lowerBound / 16

@@ -10,7 +10,7 @@ import Testing
     "KernelContract": 2, "ModelFile": 2, "EngineInterface": 2,
     "Kernels": 3, "KernelReference": 3, "FloatBaseline": 3, "Tiers": 3,
     "QuantKernels": 4, "BenchCore": 4,
-    "KernelChecks": 5, "Engines": 5, "Report": 5,
+    "KernelChecks": 5, "KernelBench": 5, "Engines": 5, "Report": 5,
     "afm-bench": 6, "kernel-selftest": 6,
   ]
 

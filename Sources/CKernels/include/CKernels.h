@@ -17,3 +17,4 @@
 #include "ck_float.h"
 #include "ck_texels.h"
 #include "ck_layout.h"
+#include "ck_roofs.h"
