@@ -16,6 +16,14 @@ int32_t cp_available_core_count(void);
 /// 0, or an errno where the system refuses.
 int32_t cp_pin_to_core(int32_t index);
 
+/// Starts a thread that receives no signals and calls `body` with the argument; 0, or an errno.
+int32_t cp_thread_start(
+    void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument,
+    uintptr_t *_Nonnull thread);
+
+/// Waits until a thread has ended.
+void cp_thread_join(uintptr_t thread);
+
 /// Tells the CPU that this thread is spinning.
 static inline void cp_pause(void) {
 #if defined(__x86_64__)
