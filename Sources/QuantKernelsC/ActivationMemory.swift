@@ -108,7 +108,7 @@ import PackedFormats
 }
 
 @c @implementation
-public func afm_activation_bytes(
+package func afm_activation_bytes(
   _ format: afm_format, _ tokens: Int64, _ columns: Int64, _ bytes: UnsafeMutablePointer<Int>?
 ) -> afm_error {
   result { () throws(CallError) in
@@ -119,7 +119,7 @@ public func afm_activation_bytes(
 }
 
 @c @implementation
-public func afm_quantize(
+package func afm_quantize(
   _ library: OpaquePointer?, _ pool: OpaquePointer?,
   _ activations: UnsafePointer<afm_activations>?, _ input: UnsafePointer<Float>?,
   _ inputBytes: Int, _ inputStride: Int64
@@ -136,7 +136,7 @@ public func afm_quantize(
 }
 
 @c @implementation
-public func afm_quantize_tokens(
+package func afm_quantize_tokens(
   _ library: OpaquePointer?, _ activations: UnsafePointer<afm_activations>?, _ tokenBegin: Int64,
   _ tokenEnd: Int64, _ input: UnsafePointer<Float>?, _ inputBytes: Int, _ inputStride: Int64
 ) -> afm_error {

@@ -54,7 +54,7 @@ func result(_ body: () throws(CallError) -> Void) -> afm_error {
 }
 
 @c @implementation
-public func afm_error_text(_ error: afm_error) -> UnsafePointer<CChar>? {
+package func afm_error_text(_ error: afm_error) -> UnsafePointer<CChar>? {
   let text: StaticString =
     error == 0 ? "no error" : CallError(rawValue: error)?.text ?? "an unknown error"
   // Static strings end with a zero byte and stay where they are.
@@ -62,4 +62,4 @@ public func afm_error_text(_ error: afm_error) -> UnsafePointer<CChar>? {
 }
 
 @c @implementation
-public func afm_version() -> Int32 { AFM_VERSION }
+package func afm_version() -> Int32 { AFM_VERSION }

@@ -150,19 +150,19 @@ func selection(_ library: OpaquePointer?) throws(CallError) -> UnsafePointer<Ker
 }
 
 @c @implementation
-public func afm_available_levels() -> UInt32 {
+package func afm_available_levels() -> UInt32 {
   InstructionSet.available(on: .detect()).reduce(0) { $0 | 1 << UInt32($1.number) }
 }
 
 @c @implementation
-public func afm_level_name(_ level: afm_level) -> UnsafePointer<CChar>? {
+package func afm_level_name(_ level: afm_level) -> UnsafePointer<CChar>? {
   guard let set = InstructionSet(number: level) else { return nil }
   // Static strings end with a zero byte and stay where they are.
   return unsafe UnsafeRawPointer(set.text.utf8Start).assumingMemoryBound(to: CChar.self)
 }
 
 @c @implementation
-public func afm_library_create(
+package func afm_library_create(
   _ level: afm_level, _ library: UnsafeMutablePointer<OpaquePointer?>?
 ) -> afm_error {
   result { () throws(CallError) in
@@ -179,7 +179,7 @@ public func afm_library_create(
 }
 
 @c @implementation
-public func afm_library_destroy(_ library: OpaquePointer?) {
+package func afm_library_destroy(_ library: OpaquePointer?) {
   guard let library = unsafe library else { return }
   let selection = unsafe UnsafeMutablePointer<KernelSelection>(library)
   unsafe selection.pointee.deallocate()
@@ -188,13 +188,13 @@ public func afm_library_destroy(_ library: OpaquePointer?) {
 }
 
 @c @implementation
-public func afm_library_level(_ library: OpaquePointer?) -> afm_level {
+package func afm_library_level(_ library: OpaquePointer?) -> afm_level {
   guard let library = unsafe library else { return 0 }
   return unsafe UnsafePointer<KernelSelection>(library).pointee.level.number
 }
 
 @c @implementation
-public func afm_kernel_name(
+package func afm_kernel_name(
   _ library: OpaquePointer?, _ format: afm_format, _ tokens: Int64
 ) -> UnsafePointer<CChar>? {
   do throws(CallError) {

@@ -51,7 +51,7 @@ import PackedFormats
 }
 
 @c @implementation
-public func afm_matrix_bytes(
+package func afm_matrix_bytes(
   _ format: afm_format, _ rows: Int64, _ columns: Int64, _ bytes: UnsafeMutablePointer<Int>?
 ) -> afm_error {
   result { () throws(CallError) in
@@ -62,7 +62,7 @@ public func afm_matrix_bytes(
 }
 
 @c @implementation
-public func afm_plane_bytes(
+package func afm_plane_bytes(
   _ format: afm_format, _ rows: Int64, _ columns: Int64, _ planes: UnsafeMutablePointer<afm_planes>?
 ) -> afm_error {
   result { () throws(CallError) in
@@ -80,7 +80,7 @@ public func afm_plane_bytes(
 }
 
 @c @implementation
-public func afm_dequantize_row(
+package func afm_dequantize_row(
   _ matrix: UnsafePointer<afm_matrix>?, _ row: Int64, _ output: UnsafeMutablePointer<Float>?,
   _ outputBytes: Int
 ) -> afm_error {

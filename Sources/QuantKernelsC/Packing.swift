@@ -98,7 +98,7 @@ private func quantizationOptions(
 }
 
 @c @implementation
-public func afm_pack(
+package func afm_pack(
   _ matrix: UnsafePointer<afm_matrix>?, _ rowBegin: Int64, _ rowEnd: Int64,
   _ weights: UnsafePointer<Float>?, _ weightsBytes: Int,
   _ options: UnsafePointer<afm_pack_options>?
@@ -135,7 +135,7 @@ public func afm_pack(
 }
 
 @c @implementation
-public func afm_pack_planes(
+package func afm_pack_planes(
   _ matrix: UnsafePointer<afm_matrix>?, _ rowBegin: Int64, _ rowEnd: Int64,
   _ planes: UnsafePointer<afm_planes>?
 ) -> afm_error {

@@ -163,7 +163,7 @@ func run(_ work: PoolWork, on pool: OpaquePointer) throws(CallError) {
 }
 
 @c @implementation
-public func afm_pool_create(
+package func afm_pool_create(
   _ threads: Int64, _ pool: UnsafeMutablePointer<OpaquePointer?>?
 ) -> afm_error {
   result { () throws(CallError) in
@@ -192,7 +192,7 @@ public func afm_pool_create(
 }
 
 @c @implementation
-public func afm_pool_destroy(_ pool: OpaquePointer?) {
+package func afm_pool_destroy(_ pool: OpaquePointer?) {
   guard let handle = unsafe pool else { return }
   let pool = unsafe UnsafeMutablePointer<Pool>(handle)
   unsafe pool.pointee.isStopping = true
@@ -206,7 +206,7 @@ public func afm_pool_destroy(_ pool: OpaquePointer?) {
 }
 
 @c @implementation
-public func afm_pool_threads(_ pool: OpaquePointer?) -> Int64 {
+package func afm_pool_threads(_ pool: OpaquePointer?) -> Int64 {
   guard let pool = unsafe pool else { return 1 }
   return unsafe Int64(UnsafePointer<Pool>(pool).pointee.threadCount)
 }

@@ -90,7 +90,7 @@ func tileShare(of tileCount: Int, thread: Int, threadCount: Int) -> Range<Int> {
 }
 
 @c @implementation
-public func afm_scratch_bytes(
+package func afm_scratch_bytes(
   _ format: afm_format, _ tokens: Int64, _ columns: Int64, _ threads: Int64,
   _ bytes: UnsafeMutablePointer<Int>?
 ) -> afm_error {
@@ -107,7 +107,7 @@ public func afm_scratch_bytes(
 }
 
 @c @implementation
-public func afm_multiply(
+package func afm_multiply(
   _ library: OpaquePointer?, _ pool: OpaquePointer?, _ matrix: UnsafePointer<afm_matrix>?,
   _ activations: UnsafePointer<afm_activations>?, _ output: UnsafeMutablePointer<Float>?,
   _ outputBytes: Int, _ outputStride: Int64, _ scratch: UnsafeMutableRawPointer?,
@@ -127,7 +127,7 @@ public func afm_multiply(
 }
 
 @c @implementation
-public func afm_multiply_rows(
+package func afm_multiply_rows(
   _ library: OpaquePointer?, _ matrix: UnsafePointer<afm_matrix>?,
   _ activations: UnsafePointer<afm_activations>?, _ rowBegin: Int64, _ rowEnd: Int64,
   _ output: UnsafeMutablePointer<Float>?, _ outputBytes: Int, _ outputStride: Int64,
@@ -142,7 +142,7 @@ public func afm_multiply_rows(
 }
 
 @c @implementation
-public func afm_share_rows(
+package func afm_share_rows(
   _ rows: Int64, _ thread: Int64, _ threads: Int64, _ rowBegin: UnsafeMutablePointer<Int64>?,
   _ rowEnd: UnsafeMutablePointer<Int64>?
 ) -> afm_error {
