@@ -29,6 +29,7 @@ let package = Package(
   products: [
     .executable(name: "afm-bench", targets: ["afm-bench"]),
     .library(name: "QuantKernels", targets: ["QuantKernels"]),
+    .library(name: "QuantKernelsC", targets: ["QuantKernelsC", "CQuantKernels"]),
     .library(name: "PackedFormats", targets: ["PackedFormats"]),
     .library(name: "ModelFile", targets: ["ModelFile"]),
     .library(name: "KVCache", targets: ["KVCache"]),
@@ -46,6 +47,7 @@ let package = Package(
     module("Files"),
     .target(name: "CKernels"),
     .target(name: "CPlatform"),
+    .target(name: "CQuantKernels"),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
     // Floor 1.
@@ -69,6 +71,9 @@ let package = Package(
     module(
       "QuantKernels",
       ["Kernels", "KernelContract", "PackedFormats", "TensorCore", "CKernels", "CPlatform"]),
+    module(
+      "QuantKernelsC",
+      ["Kernels", "KernelContract", "PackedFormats", "CKernels", "CPlatform", "CQuantKernels"]),
     module(
       "KernelChecks",
       [
@@ -115,6 +120,12 @@ let package = Package(
       "Kernels",
       ["KernelChecks", "KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
     tests("QuantKernels", ["KernelChecks", "KernelContract", "KernelReference", "PackedFormats"]),
+    tests(
+      "QuantKernelsC",
+      [
+        "CQuantKernels", "KernelChecks", "KernelContract", "PackedFormats", "QuantKernels",
+        "TensorCore",
+      ]),
     tests("BenchCore", ["Tiers", "EngineInterface"]),
     tests("Report", ["BenchCore"]),
     // These run the built program as a process.

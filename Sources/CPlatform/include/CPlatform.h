@@ -24,6 +24,14 @@ static inline uint64_t cp_monotonic_nanoseconds(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/// Starts a thread that receives no signals and calls `body` with the argument; 0, or an errno.
+int32_t cp_thread_start(
+    void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument,
+    uintptr_t *_Nonnull thread);
+
+/// Waits until a thread has ended.
+void cp_thread_join(uintptr_t thread);
+
 /// Tells the CPU that this thread is spinning.
 static inline void cp_pause(void) {
 #if defined(__x86_64__)
