@@ -149,7 +149,7 @@ extension ASTCTexelOutput {
 extension ASTCFloatTexels {
   @inline(__always)
   static func write(_ texels: UnsafePointer<CKTexels>, isWide: Bool) {
-    #if arch(x86_64)
+    #if arch(x86_64) && !hasFeature(Embedded)
       if isWide { return unsafe writeASTCFloatsAVX2(texels) }
     #endif
     unsafe writeASTCFloats(texels)
@@ -159,7 +159,7 @@ extension ASTCFloatTexels {
 extension ASTCByteTexels {
   @inline(__always)
   static func write(_ texels: UnsafePointer<CKTexels>, isWide: Bool) {
-    #if arch(x86_64)
+    #if arch(x86_64) && !hasFeature(Embedded)
       if isWide { return unsafe writeASTCBytesAVX2(texels) }
     #endif
     unsafe writeASTCBytes(texels)
@@ -176,7 +176,7 @@ private func writeASTCBytes(_ texels: UnsafePointer<CKTexels>) {
   unsafe ASTCByteTexels.writeAll(texels.pointee)
 }
 
-#if arch(x86_64)
+#if arch(x86_64) && !hasFeature(Embedded)
   @c(ck_body_astc_floats_avx2) @inline(__always)
   func astcFloatsAVX2Body(_ texels: UnsafePointer<CKTexels>) {
     unsafe ASTCFloatTexels.writeAll(texels.pointee)

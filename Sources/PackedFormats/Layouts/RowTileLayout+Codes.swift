@@ -130,7 +130,7 @@ extension RowTileLayout {
     _ source: UnsafeRawPointer, row: Int, tileCount: Int, into storage: UnsafeMutableRawPointer,
     _ permutation: CodePermutation
   ) -> Bool {
-    #if arch(x86_64)
+    #if arch(x86_64) && !hasFeature(Embedded)
       let target = unsafe storage + row / 16 * codeTileBytes
       guard Int(bitPattern: target) % 32 == 0 else { return false }
       var work = unsafe CKInterleaving(

@@ -11,9 +11,10 @@ package enum TileInterleaving: String, CaseIterable, Sendable {
   package static let fastest: TileInterleaving =
     TileInterleaving.avx2.isSupported ? .avx2 : .portable
 
-  /// Whether this CPU has the instructions.
+  /// Whether this CPU has the instructions, and this build the code: in Embedded Swift functions are
+  /// compiled where they are used, away from the body that belongs into their file.
   package var isSupported: Bool {
-    #if arch(x86_64)
+    #if arch(x86_64) && !hasFeature(Embedded)
       let needed = UInt32(
         CK_FEATURE_AVX2 | CK_FEATURE_FMA | CK_FEATURE_F16C | CK_FEATURE_BMI2)
       return self == .portable || ck_cpu_features() & needed == needed
@@ -23,7 +24,7 @@ package enum TileInterleaving: String, CaseIterable, Sendable {
   }
 }
 
-#if arch(x86_64)
+#if arch(x86_64) && !hasFeature(Embedded)
   extension CodePermutation {
     /// Brings the steps of whole rows to their tiles; the CPU must have the instructions.
     @inline(__always)
