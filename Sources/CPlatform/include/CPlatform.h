@@ -9,13 +9,6 @@ void cp_futex_wait(uint32_t *_Nonnull word, uint32_t expected);
 /// Wakes up to count sleepers on word.
 void cp_futex_wake(uint32_t *_Nonnull word, int32_t count);
 
-/// The number of CPUs this process may run on, at least 1.
-int32_t cp_available_core_count(void);
-
-/// Pins the calling thread to the index-th CPU (modulo their number) that the process may run on;
-/// 0, or an errno where the system refuses.
-int32_t cp_pin_to_core(int32_t index);
-
 /// Starts a thread that receives no signals and calls `body` with the argument; 0, or an errno.
 int32_t cp_thread_start(
     void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument,
@@ -23,6 +16,13 @@ int32_t cp_thread_start(
 
 /// Waits until a thread has ended.
 void cp_thread_join(uintptr_t thread);
+
+/// The number of CPUs this process may run on, at least 1.
+int32_t cp_available_core_count(void);
+
+/// Pins the calling thread to the index-th CPU (modulo their number) that the process may run on;
+/// 0, or an errno where the system refuses.
+int32_t cp_pin_to_core(int32_t index);
 
 /// Tells the CPU that this thread is spinning.
 static inline void cp_pause(void) {
