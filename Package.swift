@@ -51,7 +51,7 @@ let package = Package(
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
     // Floor 1.
-    module("PackedFormats", ["TensorCore"]),
+    module("PackedFormats", ["TensorCore", "CKernels"]),
     module("KVCache", ["TensorCore"]),
     module("TraceExport", ["TraceCore", "TensorCore", protobuf]),
     module("Tokenization"),
@@ -89,13 +89,18 @@ let package = Package(
         "KVCache", "Tokenization", "PackedFormats", "TensorCore", "TraceCore", "Files",
       ]),
     module("Report", ["BenchCore"]),
+    module(
+      "KernelBench",
+      [
+        "QuantKernels", "BenchCore", "KernelContract", "PackedFormats", "TensorCore", "CPlatform",
+      ]),
 
     // Floor 6.
     .executableTarget(
       name: "afm-bench",
       dependencies: [
-        "Engines", "Report", "BenchCore", "Tiers", "EngineInterface", "ModelFile", "TraceExport",
-        "TraceCore", "QuantKernels", "KernelContract", "PackedFormats", "Tokenization",
+        "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "EngineInterface", "ModelFile", "TraceExport",
+        "TraceCore", "QuantKernels", "Kernels", "KernelContract", "PackedFormats", "Tokenization",
         "TensorCore", "Files", argumentParser,
       ],
       swiftSettings: strict),

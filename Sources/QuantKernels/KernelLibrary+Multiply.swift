@@ -22,6 +22,18 @@ extension KernelLibrary {
     into output: UnsafeMutablePointer<Float>, outputStride: Int? = nil, rows: Range<Int>? = nil,
     pool: ThreadPool
   ) {
+    let usesGEMM = activations.tokenCount >= PackedProductChoice.gemmTokenCount(weights.format)
+    unsafe multiply(
+      weights, activations, by: usesGEMM ? .gemm : .gemv, into: output,
+      outputStride: outputStride, rows: rows, pool: pool)
+  }
+
+  /// The same by GEMV or by GEMM, whatever the number of tokens.
+  @unsafe package func multiply(
+    _ weights: PackedMatrix, _ activations: Activations, by operation: KernelOperation,
+    into output: UnsafeMutablePointer<Float>, outputStride: Int? = nil, rows: Range<Int>? = nil,
+    pool: ThreadPool
+  ) {
     let tokenCount = activations.tokenCount
     precondition(
       activations.columnCount == weights.columnCount,
@@ -35,11 +47,11 @@ extension KernelLibrary {
       rows.lowerBound >= 0 && rows.upperBound <= weights.rowCount && rows.lowerBound % 16 == 0
         && (rows.upperBound % 16 == 0 || rows.upperBound == weights.rowCount),
       "rows \(rows) are no tiles of \(weights.rowCount) rows")
-    let usesGEMM = tokenCount >= PackedProductChoice.gemmTokenCount(weights.format)
+    let usesGEMM = operation == .gemm
     precondition(
       !usesGEMM || pool.threadCount <= activations.threadCapacity,
       "activations for \(activations.threadCapacity) threads, a pool of \(pool.threadCount)")
-    let function = product(usesGEMM ? .gemm : .gemv, weights.format)
+    let function = product(operation, weights.format)
     let arguments = unsafe Self.arguments(
       weights, activations, output, outputStride ?? weights.rowCount)
     let firstTile = rows.lowerBound / 16
@@ -47,7 +59,9 @@ extension KernelLibrary {
       function: function, arguments: arguments, firstTile: firstTile,
       tileCount: (rows.upperBound + 15) / 16 - firstTile,
       activations: usesGEMM ? activations : nil)
-    pool.run(work)
+    // A part of some microseconds: 32 KiB of codes at one token, as many operations at more.
+    let cost = weights.layout.codeTileBytes * work.tileCount * tokenCount
+    pool.run(work, partsPerThread: max(1, min(8, cost / (pool.threadCount * 32768))))
   }
 
   /// The same into a span of exactly `tokenCount` · rows floats.
@@ -92,13 +106,12 @@ extension KernelLibrary {
   /// For the scratch of GEMM; nil for GEMV.
   let activations: Activations?
 
-  func perform(thread: Int, threadCount: Int) {
+  func perform(part index: Int, of partCount: Int, thread: Int) {
     // Tiles go to threads in pairs: the widest panel has two.
-    let pairs = ThreadPool.share(
-      of: (tileCount + 1) / 2, thread: thread, threadCount: threadCount)
+    let pairs = ThreadPool.share(of: (tileCount + 1) / 2, part: index, partCount: partCount)
     guard !pairs.isEmpty else { return }
-    // The arguments describe memory that the caller of `multiply` vouched for; each thread writes
-    // the rows of its own tiles, and uses its own scratch.
+    // The arguments describe memory that the caller of `multiply` vouched for; each part has
+    // the rows of its own tiles, and each thread its own scratch.
     var part = unsafe arguments
     unsafe part.tileBegin = firstTile + pairs.lowerBound * 2
     unsafe part.tileEnd = firstTile + min(tileCount, pairs.upperBound * 2)
