@@ -1,4 +1,5 @@
 import CQuantKernels
+import Dispatch
 import KernelChecks
 import KernelContract
 import PackedFormats
@@ -263,6 +264,58 @@ import Testing
         }
       }
     }
+  }
+
+  /// Two threads ask one pool for products all the time: each gets its result or is told to wait.
+  @Test(arguments: CLibrary.builds)
+  func aPoolServesOneCallerAtATime(_ build: CLibrary.Build) throws {
+    let c = try CLibrary(build)
+    let (rows, columns) = (320, 256)
+    let planes = CPlanes(.u4g32, rows, columns, seed: 9)
+    let matrix = try CMatrix(c, planes)
+    let input = Self.floats(columns, seed: 9)
+    let expected = try Self.expected(planes, input, tokens: 1, at: .portable).map(\.bitPattern)
+    var pool: OpaquePointer?
+    try #require(unsafe c.poolCreate(0, &pool) == 0)
+    defer { unsafe c.poolDestroy(pool) }
+    try c.withKernels(afm_level(AFM_LEVEL_PORTABLE)) { kernels in
+      let x = CTokens(c, .u4g32, 1, columns)
+      let quantized = unsafe withUnsafePointer(to: x.header) {
+        unsafe c.quantize(kernels, nil, $0, input, columns * 4, Int64(columns))
+      }
+      try #require(quantized == 0)
+      // Handles are numbers here: two threads use what the library says they may.
+      let handles = unsafe (
+        UInt(bitPattern: kernels), pool.map { unsafe UInt(bitPattern: $0) } ?? 0
+      )
+      let (matrixHeader, tokenHeader) = unsafe (Shared(matrix.header), Shared(x.header))
+      let faults = Shared(UnsafeMutablePointer<Int>.allocate(capacity: 2))
+      defer { unsafe faults.value.deallocate() }
+      DispatchQueue.concurrentPerform(iterations: 2) { caller in
+        var output = [Float](repeating: 0, count: rows)
+        var (wrong, served) = (0, 0)
+        while served < 300 {
+          let error = unsafe withUnsafePointer(to: matrixHeader.value) { matrix in
+            unsafe withUnsafePointer(to: tokenHeader.value) { tokens in
+              unsafe c.multiply(
+                OpaquePointer(bitPattern: handles.0), OpaquePointer(bitPattern: handles.1), matrix,
+                tokens, &output, rows * 4, Int64(rows), nil, 0)
+            }
+          }
+          if error == afm_error(AFM_ERROR_BUSY) { continue }
+          served += 1
+          if error != 0 || output.map(\.bitPattern) != expected { wrong += 1 }
+        }
+        unsafe faults.value[caller] = wrong
+      }
+      #expect(unsafe faults.value[0] == 0 && faults.value[1] == 0)
+    }
+  }
+
+  /// What two threads of a test use under the rules of the library.
+  @safe private struct Shared<Value>: @unchecked Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
   }
 
   @Test(arguments: CLibrary.builds)

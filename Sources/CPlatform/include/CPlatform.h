@@ -10,6 +10,14 @@ void cp_futex_wait(uint32_t *_Nonnull word, uint32_t expected);
 /// Wakes up to count sleepers on word.
 void cp_futex_wake(uint32_t *_Nonnull word, int32_t count);
 
+/// Starts a thread that receives no signals and calls `body` with the argument; 0, or an errno.
+int32_t cp_thread_start(
+    void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument,
+    uintptr_t *_Nonnull thread);
+
+/// Waits until a thread has ended.
+void cp_thread_join(uintptr_t thread);
+
 /// The number of CPUs this process may run on, at least 1.
 int32_t cp_available_core_count(void);
 
@@ -23,14 +31,6 @@ static inline uint64_t cp_monotonic_nanoseconds(void) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
-
-/// Starts a thread that receives no signals and calls `body` with the argument; 0, or an errno.
-int32_t cp_thread_start(
-    void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument,
-    uintptr_t *_Nonnull thread);
-
-/// Waits until a thread has ended.
-void cp_thread_join(uintptr_t thread);
 
 /// Tells the CPU that this thread is spinning.
 static inline void cp_pause(void) {
