@@ -37,7 +37,7 @@ struct RoofCommand: ParsableCommand {
     let most = ThreadPool(threadCount: threads).threadCount
     var report = RoofReport(
       environment: probe.environment(
-        toolVersion: Version.number, buildCommit: Version.commit,
+        toolVersion: Version.text, buildCommit: Version.commit,
         instructionSet: library.instructionSet.rawValue, features: library.features.featureNames),
       instruction_sets: InstructionSet.available(on: library.features).map(\.rawValue))
     report.environment.before = probe.state()
