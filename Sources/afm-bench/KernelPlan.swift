@@ -28,9 +28,12 @@ struct KernelPlan {
     } catch {
       throw CommandFailure(.usage, error.description)
     }
-    for tokens in tokenCounts { try Limits.check(tokens, upTo: 1 << 14, option: "--tokens") }
-    for threads in threadCounts.compactMap({ $0 }) {
-      try Limits.check(threads, upTo: Limits.threads, option: "-t")
+    for (option, values, limit) in [
+      ("--tokens", tokenCounts, 1 << 14), ("-t", threadCounts.compactMap { $0 }, Limits.threads),
+    ] {
+      if let largest = values.max(), largest > limit {
+        throw Self.failure(option, String(largest), "at most \(limit)")
+      }
     }
     cases = []
     for place in places {
