@@ -286,10 +286,10 @@ import Testing
       try #require(quantized == 0)
       // Handles are numbers here: two threads use what the library says they may.
       let handles = unsafe (
-        UInt(bitPattern: kernels), pool.map { unsafe UInt(bitPattern: $0) } ?? 0
+        UInt(bitPattern: kernels), pool.map { UInt(bitPattern: $0) } ?? 0
       )
       let (matrixHeader, tokenHeader) = unsafe (Shared(matrix.header), Shared(x.header))
-      let faults = Shared(UnsafeMutablePointer<Int>.allocate(capacity: 2))
+      let faults = unsafe Shared(UnsafeMutablePointer<Int>.allocate(capacity: 2))
       defer { unsafe faults.value.deallocate() }
       DispatchQueue.concurrentPerform(iterations: 2) { caller in
         var output = [Float](repeating: 0, count: rows)
