@@ -10,11 +10,11 @@ extension KernelLibrary {
   /// 0.98, 1.02; s8g32 0.75, 0.97, 1.07, 1.13.
   package static func gemmTokenCount(_ format: WeightFormat) -> Int {
     switch format {
-    case .u4g32: 2
+    case .u4g32, .astc6x6LDR, .astc6x6HDR: 2
     case .u4c: 4
     case .u2c, .u2g64, .u2t, .s8g32: 6
     case .s8c: 8
-    case .f32, .f16, .astc6x6LDR, .astc6x6HDR:
+    case .f32, .f16:
       preconditionFailure("there are no kernels for \(format.name)")
     }
   }
@@ -32,7 +32,7 @@ extension KernelLibrary {
   ///     multiple of 16, and the upper bound too or the row count.
   /// - Precondition: the activations' columns are the weights', and their grouping is what
   ///   `ActivationGrouping.required(by:)` says of the weights' format; `output` holds `tokenCount` · `outputStride` floats and overlaps nothing; `outputStride` ≥ the rows; for
-  ///   more than one token the pool has no more threads than the activations' capacity.
+  ///   more than one token, and for ASTC, the pool has no more threads than the activations' capacity.
   public func multiply(
     _ weights: PackedMatrix, _ activations: Activations,
     into output: UnsafeMutablePointer<Float>, outputStride: Int? = nil, rows: Range<Int>? = nil,
@@ -52,8 +52,9 @@ extension KernelLibrary {
         && (rows.upperBound % 16 == 0 || rows.upperBound == weights.rowCount),
       "rows \(rows) are no tiles of \(weights.rowCount) rows")
     let usesGEMM = tokenCount >= Self.gemmTokenCount(weights.format)
+    let needsScratch = usesGEMM || weights.format.isASTC
     precondition(
-      !usesGEMM || pool.threadCount <= activations.threadCapacity,
+      !needsScratch || pool.threadCount <= activations.threadCapacity,
       "activations for \(activations.threadCapacity) threads, a pool of \(pool.threadCount)")
     let function = product(usesGEMM ? .gemm : .gemv, weights.format)
     let arguments = unsafe Self.arguments(
@@ -62,7 +63,7 @@ extension KernelLibrary {
     let work = unsafe ProductWork(
       function: function, arguments: arguments, firstTile: firstTile,
       tileCount: (rows.upperBound + 15) / 16 - firstTile,
-      activations: usesGEMM ? activations : nil)
+      activations: needsScratch ? activations : nil)
     pool.run(work)
   }
 
@@ -86,14 +87,15 @@ extension KernelLibrary {
     _ weights: PackedMatrix, _ activations: Activations, _ output: UnsafeMutablePointer<Float>,
     _ outputStride: Int
   ) -> CKProduct {
-    let layout = weights.layout
+    let tables: UnsafeRawPointer? =
+      unsafe weights.format.isASTC ? ASTCKernelTables.shared.address : nil
     return unsafe CKProduct(
       codes: weights.codes, scales: weights.scales, activations: activations.codes,
       activationScales: activations.scales, tokenSums: activations.sums,
-      groupSums: activations.groupSums, output: output, scratch: nil,
-      codeTileBytes: layout.codeTileBytes, scaleTileBytes: layout.scaleTileBytes,
+      groupSums: activations.groupSums, tables: tables, output: output, scratch: nil,
+      codeTileBytes: weights.codeTileBytes, scaleTileBytes: weights.scaleTileBytes,
       activationStride: activations.stride, activationScaleStride: activations.scaleStride,
-      groupSumStride: activations.chunkCount * 2, outputStride: outputStride,
+      groupSumStride: activations.groupSumStride, outputStride: outputStride,
       rowCount: weights.rowCount, chunkCount: weights.chunkCount,
       tokenCount: activations.tokenCount, tileBegin: 0, tileEnd: weights.tileCount)
   }
@@ -105,7 +107,7 @@ extension KernelLibrary {
   let arguments: CKProduct
   let firstTile: Int
   let tileCount: Int
-  /// For the scratch of GEMM; nil for GEMV.
+  /// For scratch; nil where the kernel needs none.
   let activations: Activations?
 
   func perform(thread: Int, threadCount: Int) {
