@@ -84,7 +84,7 @@
     @inline(__always)
     static func unpackPalette(
       _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, to panel: UnsafeMutableRawPointer,
-      stride: Int, _: UnsafeMutableRawPointer
+      stride: Int
     ) -> ASTCFactors<AVX2> {
       var palette = unsafe palette(side)
       unsafe ck_avx2_astc_unpack(panel, codes, side, &palette.tables, stride)
@@ -92,14 +92,38 @@
     }
 
     @inline(__always)
-    static func unpackDigits(
-      _ kind: UInt8, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, isHDR: Bool,
-      tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer,
-      to digits: UnsafeMutableRawPointer, stride: Int, units: UnsafeMutableRawPointer
+    static func storePalette(
+      _ pairs: UInt64, _ lines: Int32, to palette: UnsafeMutableRawPointer
     ) {
-      unsafe ASTCTile.unpackDigits(
-        kind, codes, side, isHDR: isHDR, tables: tables, scratch: scratch, to: digits,
-        stride: stride, units: units)
+      unsafe ck_avx2_astc_store_palette(palette, pairs, lines)
+    }
+
+    @inline(__always)
+    static func lookUpDigits(
+      _ codes: UnsafeRawPointer, threes: UInt16, scratch: UnsafeMutableRawPointer,
+      to digits: UnsafeMutableRawPointer, stride: Int
+    ) {
+      let palettes = unsafe scratch + ASTCTile.palettesOffset
+      let patterns = unsafe scratch + ASTCTile.patternsOffset
+      let rowDigits = unsafe scratch + ASTCTile.rowDigitsOffset
+      var half = 0
+      while half < 2 {
+        var row = 8 &* half
+        while row < 8 &* half &+ 4 {
+          unsafe ck_avx2_astc_look_up_rows(
+            rowDigits + (row & 3) &* 32, codes + 4 &* row, palettes + 32 &* row,
+            patterns + 8 &* row, UInt32(threes &>> UInt16(truncatingIfNeeded: row)))
+          row &+= 1
+        }
+        var digit = 0
+        while digit < 6 {
+          let step = digit < 3 ? digit : digit &+ 6
+          unsafe ck_avx2_astc_store_steps(
+            digits + (step &* stride &+ 32 &* half), rowDigits + digit &* 128, stride)
+          digit &+= 1
+        }
+        half &+= 1
+      }
     }
 
     @inline(__always)

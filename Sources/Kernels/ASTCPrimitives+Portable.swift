@@ -59,9 +59,8 @@ extension Portable: ASTCPrimitives {
     _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer,
     _ scratch: UnsafeMutableRawPointer
   ) -> Sums {
-    let digits = unsafe scratch + ASTCTile.digitsOffset
-    unsafe unpackLine(codes, side, to: digits, stride: 64)
-    return unsafe stepSums(digits, x)
+    unsafe unpackLine(codes, side, to: scratch, stride: 64)
+    return unsafe stepSums(scratch, x)
   }
 
   @inline(__always)
@@ -69,9 +68,8 @@ extension Portable: ASTCPrimitives {
     _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer,
     _ scratch: UnsafeMutableRawPointer
   ) -> (sums: Sums, factors: ASTCFactors<Portable>) {
-    let digits = unsafe scratch + ASTCTile.digitsOffset
-    let factors = unsafe unpackPalette(codes, side, to: digits, stride: 64, scratch)
-    return unsafe (stepSums(digits, x), factors)
+    let factors = unsafe unpackPalette(codes, side, to: scratch, stride: 64)
+    return unsafe (stepSums(scratch, x), factors)
   }
 
   @inline(__always)
@@ -104,7 +102,7 @@ extension Portable: ASTCPrimitives {
   @inline(__always)
   static func unpackPalette(
     _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, to panel: UnsafeMutableRawPointer,
-    stride: Int, _ scratch: UnsafeMutableRawPointer
+    stride: Int
   ) -> ASTCFactors<Portable> {
     var slope = Factors.zero
     var base = Factors.zero
@@ -123,14 +121,19 @@ extension Portable: ASTCPrimitives {
   }
 
   @inline(__always)
-  static func unpackDigits(
-    _ kind: UInt8, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, isHDR: Bool,
-    tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer,
-    to digits: UnsafeMutableRawPointer, stride: Int, units: UnsafeMutableRawPointer
+  static func storePalette(
+    _ pairs: UInt64, _ lines: Int32, to palette: UnsafeMutableRawPointer
   ) {
-    unsafe ASTCTile.unpackDigits(
-      kind, codes, side, isHDR: isHDR, tables: tables, scratch: scratch, to: digits,
-      stride: stride, units: units)
+    unsafe ASTCTile.storeLines(pairs, lines, to: palette)
+  }
+
+  @inline(__always)
+  static func lookUpDigits(
+    _ codes: UnsafeRawPointer, threes: UInt16, scratch: UnsafeMutableRawPointer,
+    to digits: UnsafeMutableRawPointer, stride: Int
+  ) {
+    unsafe ASTCTile.lookUpTriples(
+      codes, threes: threes, scratch: scratch, to: digits, stride: stride)
   }
 
   @inline(__always)

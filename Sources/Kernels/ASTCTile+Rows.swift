@@ -115,97 +115,91 @@ extension ASTCTile {
   ///
   /// Digits go to [2][9] steps of 64 bytes, `stride` bytes apart.
   @inline(__always)
-  static func unpackDigits(
-    _ kind: UInt8, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, isHDR: Bool,
+  static func unpackDigits<P: ASTCPrimitives>(
+    _: P.Type, _ kind: UInt8, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, isHDR: Bool,
     tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer,
     to digits: UnsafeMutableRawPointer, stride: Int, units: UnsafeMutableRawPointer
   ) {
+    let threes = unsafe storeRows(
+      kind, codes, side, isHDR: isHDR, tables: tables, scratch: scratch, units: units)
     var row = 0
     while row < 16 {
-      unsafe unpackDigits(
-        row: row, kind, codes, side, isHDR: isHDR, tables: tables, scratch: scratch, to: digits,
-        stride: stride, units: units)
+      let lines = unsafe scratch.load(fromByteOffset: linesOffset &+ 4 &* row, as: Int32.self)
+      if lines != ASTCLines.none {
+        let pairs = unsafe scratch.load(fromByteOffset: pairsOffset &+ 8 &* row, as: UInt64.self)
+        unsafe P.storePalette(pairs, lines, to: scratch + (palettesOffset &+ 32 &* row))
+      }
       row &+= 1
     }
-  }
-
-  @inline(__always)
-  private static func unpackDigits(
-    row: Int, _ kind: UInt8, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, isHDR: Bool,
-    tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer,
-    to digits: UnsafeMutableRawPointer, stride: Int, units: UnsafeMutableRawPointer
-  ) {
-    let bits = unsafe byte(side, row) | byte(side, 16 &+ row) &<< 8
-    let pair = unsafe (side + (32 &+ (row &* 3) &>> 1)).loadUnaligned(as: UInt16.self)
-    let tag = kind < 2 ? 0 : Int(UInt16(littleEndian: pair) &>> (row & 1 == 0 ? 0 : 4)) & 0xFFF
-    let isLogarithm = isHDR && (kind == 1 || tag == 4)
-    var unit = fractionUnit
-    if isLogarithm {
-      let palette = ASTCPalette(low: bits & 0xFF, high: bits &>> 8)
-      var code: UInt64 = 0
-      while code < 6 {
-        let q = Int32(truncatingIfNeeded: (palette.entries &>> (8 &* code)) & 0xFF)
-        unsafe store(palette.base &+ q &<< palette.shift, Int(code), in: scratch)
-        code &+= 1
+    if kind < 2 {
+      row = 0
+      while row < 16 {
+        unsafe lookUpRow(row, codes, side, scratch: scratch, to: digits, stride: stride)
+        row &+= 1
       }
-      unit = palette.unit
     } else {
-      unsafe storeLines(row: row, tag: tag, bits, codes, tables: tables, in: scratch)
-    }
-    if isHDR { unsafe (units + row &* 4).storeBytes(of: unit, as: Float.self) }
-    let hasPattern = tag & 3 != 0
-    let pattern = unsafe pattern(tag, tables)
-    var step = 0
-    while step < steps {
-      var high: UInt32 = 0
-      var low: UInt32 = 0
-      let codeBits = kind < 2 ? unsafe self.step(codes, side, row: row, step: step) : 0
-      let vector = step / 3
-      let digit = step &- 3 &* vector
-      var column = 0
-      while column < 4 {
-        var place =
-          Int(truncatingIfNeeded: codeBits &>> UInt64(truncatingIfNeeded: 3 &* column)) & 7
-        if kind >= 2 {
-          let triple = unsafe byte(codes, vector &* 64 &+ row &* 4 &+ column)
-          let code: Int32
-          if tag & 3 == 2 {
-            code = triple &>> Int32(truncatingIfNeeded: 2 &* digit) & 3
-          } else {
-            // Exact below 216.
-            let sixth = (triple &* 171) &>> 10
-            let last = (triple &* 57) &>> 11
-            code =
-              digit == 0
-              ? triple &- 6 &* sixth : digit == 1 ? sixth &- 6 &* last : last
-          }
-          place = Int(code)
-          if hasPattern {
-            unsafe place &+= Int(byte(pattern, 16 &* digit &+ 4 &* vector &+ column))
-          }
-        }
-        let value = unsafe UInt32(
-          scratch.load(fromByteOffset: 2 &* (place & 15), as: UInt16.self))
-        let shift = UInt32(truncatingIfNeeded: 8 &* column)
-        high |= (value &>> 7) &<< shift
-        low |= (value & 127) &<< shift
-        column &+= 1
-      }
-      let place = step &* stride &+ row &* 4
-      unsafe (digits + place).storeBytes(of: high.littleEndian, as: UInt32.self)
-      unsafe (digits + (place &+ steps &* stride)).storeBytes(
-        of: low.littleEndian, as: UInt32.self)
-      step &+= 1
+      unsafe P.lookUpDigits(codes, threes: threes, scratch: scratch, to: digits, stride: stride)
     }
   }
 
-  /// Where a block's 36 partitions stand, each the place at which its part of the palette begins; of
-  /// no meaning with one partition.
+  /// What every row's palette is made of, where its pattern is and, in HDR, its unit; returns which
+  /// rows have three partitions.
   @inline(__always)
-  private static func pattern(_ tag: Int, _ tables: UnsafeRawPointer) -> UnsafeRawPointer {
-    let table = tag & 3 == 2 ? 1024 : 0
-    let offset = (table &+ tag &>> 2) &* Int(CK_ASTC_PATTERN_BYTES)
-    return unsafe tables + (Int(CK_ASTC_PATTERNS) &+ offset)
+  private static func storeRows(
+    _ kind: UInt8, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, isHDR: Bool,
+    tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer, units: UnsafeMutableRawPointer
+  ) -> UInt16 {
+    var threes: UInt16 = 0
+    var row = 0
+    while row < 16 {
+      let bits = unsafe byte(side, row) | byte(side, 16 &+ row) &<< 8
+      let pair = unsafe (side + (32 &+ (row &* 3) &>> 1)).loadUnaligned(as: UInt16.self)
+      let tag =
+        kind < 2 ? 0 : Int(UInt16(littleEndian: pair) &>> (row & 1 == 0 ? 0 : 4)) & 0xFFF
+      var unit = fractionUnit
+      var pattern = Int(CK_ASTC_PATTERN_COUNT) &- 1
+      var lines = ASTCLines.one
+      var pairs = UInt64(truncatingIfNeeded: bits)
+      if tag & 3 == 2 {
+        lines = ASTCLines.three
+        threes |= 1 &<< UInt16(truncatingIfNeeded: row)
+        pattern = 1024 &+ tag &>> 2
+        let table = unsafe tables + (Int(CK_ASTC_PAIRS20) &+ (bits & 0x8000 == 0 ? 0 : 2048))
+        pairs = unsafe threePairs(bits, codes + row &* 4, table)
+      } else if tag & 3 != 0 {
+        lines = ASTCLines.two
+        pattern = tag &>> 2
+        let table = unsafe tables + (Int(CK_ASTC_PAIRS12) &+ (tag & 2 == 0 ? 0 : 512))
+        pairs = unsafe ends(bits & 0xFF, table) | ends(bits &>> 8, table) &<< 16
+      } else if isHDR && (kind == 1 || tag == 4) {
+        lines = ASTCLines.none
+        unit = unsafe storeLogarithms(bits, to: scratch + (palettesOffset &+ 32 &* row))
+      }
+      let place = unsafe tables + (Int(CK_ASTC_PATTERNS) &+ pattern &* Int(CK_ASTC_PATTERN_BYTES))
+      unsafe scratch.storeBytes(
+        of: place, toByteOffset: patternsOffset &+ 8 &* row, as: UnsafeRawPointer.self)
+      unsafe scratch.storeBytes(of: pairs, toByteOffset: pairsOffset &+ 8 &* row, as: UInt64.self)
+      unsafe scratch.storeBytes(of: lines, toByteOffset: linesOffset &+ 4 &* row, as: Int32.self)
+      if isHDR { unsafe (units + row &* 4).storeBytes(of: unit, as: Float.self) }
+      row &+= 1
+    }
+    return threes
+  }
+
+  /// The palette of an HDR row; returns its unit.
+  @inline(__always)
+  private static func storeLogarithms(
+    _ bits: Int32, to place: UnsafeMutableRawPointer
+  ) -> Float {
+    let palette = ASTCPalette(low: bits & 0xFF, high: bits &>> 8)
+    var code = 0
+    while code < 6 {
+      let q = palette.entries &>> UInt64(truncatingIfNeeded: 8 &* code)
+      let value = palette.base &+ Int32(truncatingIfNeeded: q & 0xFF) &<< palette.shift
+      unsafe store(value, code, in: place)
+      code &+= 1
+    }
+    return palette.unit
   }
 
   @inline(__always)
@@ -214,66 +208,134 @@ extension ASTCTile {
       of: UInt16(truncatingIfNeeded: value), toByteOffset: 2 &* place, as: UInt16.self)
   }
 
-  /// 64 times the values of a block of one, two or three lines: 8 or 4 entries a partition.
+  /// Both ends that a pair of stored numbers means.
   @inline(__always)
-  private static func storeLines(
-    row: Int, tag: Int, _ bits: Int32, _ codes: UnsafeRawPointer, tables: UnsafeRawPointer,
-    in palette: UnsafeMutableRawPointer
+  private static func ends(_ numbers: Int32, _ table: UnsafeRawPointer) -> UInt64 {
+    unsafe UInt64(
+      UInt16(littleEndian: (table + 2 &* Int(numbers)).loadUnaligned(as: UInt16.self)))
+  }
+
+  /// Three pairs of ends: three numbers are the row's endpoint bits, three the upper bits of its
+  /// codes.
+  @inline(__always)
+  private static func threePairs(
+    _ bits: Int32, _ codes: UnsafeRawPointer, _ table: UnsafeRawPointer
+  ) -> UInt64 {
+    @inline(__always) func number(_ vector: Int) -> Int32 {
+      let word = unsafe Int32(
+        littleEndian: (codes + vector &* 64).loadUnaligned(as: Int32.self))
+      return (word &>> 6) & 3 | (word &>> 12) & 12 | (word &>> 18) & 16
+    }
+    let second = (bits &>> 10) & 31 | number(0) &<< 5
+    let third = number(1) | number(2) &<< 5
+    let first = unsafe ends(bits & 1023, table)
+    return unsafe first | ends(second, table) &<< 16 | ends(third, table) &<< 32
+  }
+
+  /// Digits of a row of kind 0 or 1.
+  @inline(__always)
+  private static func lookUpRow(
+    _ row: Int, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer,
+    scratch: UnsafeMutableRawPointer, to digits: UnsafeMutableRawPointer, stride: Int
   ) {
-    switch tag & 3 {
-    case 0:
-      unsafe storeLine(bits & 0xFF, bits &>> 8, sixWeights, 6, at: 0, in: palette)
-    case 2:
-      var numbers = bits & 0x7FFF
-      var vector = 0
-      while vector < 3 {
-        let place = vector &* 64 &+ row &* 4
-        let low = unsafe byte(codes, place) &>> 6 | (byte(codes, place &+ 1) &>> 6) &<< 2
-        let number = unsafe low | (byte(codes, place &+ 2) &>> 6) &<< 4
-        numbers |= number &<< Int32(truncatingIfNeeded: 15 &+ 5 &* vector)
-        vector &+= 1
+    let palette = unsafe scratch + (palettesOffset &+ 32 &* row)
+    var step = 0
+    while step < steps {
+      let bits = unsafe self.step(codes, side, row: row, step: step)
+      var word: UInt64 = 0
+      var column: UInt64 = 0
+      while column < 4 {
+        let code = Int(truncatingIfNeeded: bits &>> (3 &* column)) & 7
+        let value = unsafe palette.load(fromByteOffset: 2 &* code, as: UInt16.self)
+        word |= (UInt64(value &>> 7) | UInt64(value & 127) &<< 32) &<< (8 &* column)
+        column &+= 1
       }
-      var partition = 0
-      while partition < 3 {
-        let pair = numbers &>> Int32(truncatingIfNeeded: 10 &* partition)
-        let v0 = unsafe byte(tables, Int(CK_ASTC_LEVELS20) &+ Int(pair & 31))
-        let v1 = unsafe byte(tables, Int(CK_ASTC_LEVELS20) &+ Int(pair &>> 5 & 31))
-        let ends = ends(v0, v1, hasOffset: bits & 0x8000 != 0)
-        unsafe storeLine(ends.0, ends.1, fourWeights, 4, at: 4 &* partition, in: palette)
-        partition &+= 1
-      }
-    default:
-      var partition = 0
-      while partition < 2 {
-        let pair = bits &>> Int32(truncatingIfNeeded: 8 &* partition)
-        let v0 = unsafe byte(tables, Int(CK_ASTC_LEVELS12) &+ Int(pair & 15))
-        let v1 = unsafe byte(tables, Int(CK_ASTC_LEVELS12) &+ Int(pair &>> 4 & 15))
-        let ends = ends(v0, v1, hasOffset: tag & 3 == 3)
-        unsafe storeLine(ends.0, ends.1, fiveWeights, 5, at: 8 &* partition, in: palette)
-        partition &+= 1
-      }
+      unsafe storeDigits(word, row, step, to: digits, stride: stride)
+      step &+= 1
     }
   }
 
-  /// Both ends of a line; or its base and an offset, of which two bits are the base's.
+  /// Stores four high digits, and above them four low ones.
   @inline(__always)
-  private static func ends(_ v0: Int32, _ v1: Int32, hasOffset: Bool) -> (Int32, Int32) {
-    guard hasOffset else { return (v0, v1) }
-    let base = v0 &>> 2 | v1 & 0xC0
-    return (base, min(base &+ v1 & 0x3F, 255))
+  private static func storeDigits(
+    _ word: UInt64, _ row: Int, _ step: Int, to digits: UnsafeMutableRawPointer, stride: Int
+  ) {
+    let place = unsafe digits + (step &* stride &+ row &* 4)
+    unsafe place.storeBytes(
+      of: UInt32(truncatingIfNeeded: word).littleEndian, as: UInt32.self)
+    unsafe (place + steps &* stride).storeBytes(
+      of: UInt32(truncatingIfNeeded: word &>> 32).littleEndian, as: UInt32.self)
   }
 
+  /// `lookUpDigits` of any CPU.
   @inline(__always)
-  private static func storeLine(
-    _ first: Int32, _ second: Int32, _ weights: UInt64, _ count: Int, at place: Int,
-    in palette: UnsafeMutableRawPointer
+  static func lookUpTriples(
+    _ codes: UnsafeRawPointer, threes: UInt16, scratch: UnsafeMutableRawPointer,
+    to digits: UnsafeMutableRawPointer, stride: Int
   ) {
+    var row = 0
+    while row < 16 {
+      let palette = unsafe scratch + (palettesOffset &+ 32 &* row)
+      let pattern = unsafe (scratch + (patternsOffset &+ 8 &* row)).load(
+        as: UnsafeRawPointer.self)
+      let isThree = (threes &>> UInt16(truncatingIfNeeded: row)) & 1 != 0
+      var vector = 0
+      while vector < 3 {
+        var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
+        var column = 0
+        while column < 4 {
+          let triple = unsafe byte(codes, vector &* 64 &+ row &* 4 &+ column)
+          // Exact below 216.
+          let sixth = (triple &* 171) &>> 10
+          let last = (triple &* 57) &>> 11
+          let place = 4 &* vector &+ column
+          let shift = UInt64(truncatingIfNeeded: 8 &* column)
+          @inline(__always) func word(_ code: Int32, _ digit: Int) -> UInt64 {
+            let entry = unsafe (Int(code) &+ Int(byte(pattern, 16 &* digit &+ place))) & 15
+            let value = unsafe palette.load(fromByteOffset: 2 &* entry, as: UInt16.self)
+            return (UInt64(value &>> 7) | UInt64(value & 127) &<< 32) &<< shift
+          }
+          words.0 |= word(isThree ? triple & 3 : triple &- 6 &* sixth, 0)
+          words.1 |= word(isThree ? (triple &>> 2) & 3 : sixth &- 6 &* last, 1)
+          words.2 |= word(isThree ? (triple &>> 4) & 3 : last, 2)
+          column &+= 1
+        }
+        unsafe storeDigits(words.0, row, 3 &* vector, to: digits, stride: stride)
+        unsafe storeDigits(words.1, row, 3 &* vector &+ 1, to: digits, stride: stride)
+        unsafe storeDigits(words.2, row, 3 &* vector &+ 2, to: digits, stride: stride)
+        vector &+= 1
+      }
+      row &+= 1
+    }
+  }
+
+  /// `storePalette` of any CPU.
+  @inline(__always)
+  static func storeLines(
+    _ pairs: UInt64, _ lines: Int32, to palette: UnsafeMutableRawPointer
+  ) {
+    let count = lines == ASTCLines.one ? 6 : lines == ASTCLines.two ? 10 : 12
+    let weights =
+      lines == ASTCLines.one ? sixWeights : lines == ASTCLines.two ? fiveWeights : fourWeights
+    let length = lines == ASTCLines.one ? 6 : lines == ASTCLines.two ? 5 : 4
+    let distance = lines == ASTCLines.three ? 4 : 8
     var code = 0
-    while code < count {
+    var line = 0
+    var entry = 0
+    while entry < count {
+      let ends = pairs &>> UInt64(truncatingIfNeeded: 16 &* line)
+      let first = Int32(truncatingIfNeeded: ends & 0xFF)
+      let second = Int32(truncatingIfNeeded: (ends &>> 8) & 0xFF)
       let weight = Int32(
         truncatingIfNeeded: (weights &>> UInt64(truncatingIfNeeded: 8 &* code)) & 0xFF)
-      unsafe store(64 &* first &+ (second &- first) &* weight, place &+ code, in: palette)
+      unsafe store(
+        64 &* first &+ (second &- first) &* weight, distance &* line &+ code, in: palette)
       code &+= 1
+      if code == length {
+        code = 0
+        line &+= 1
+      }
+      entry &+= 1
     }
   }
 }

@@ -10,9 +10,14 @@ enum ASTCTile {
   @inline(__always) static var steps: Int { 9 }
   /// Tiles of a run.
   @inline(__always) static var runTiles: Int { 8 }
-  /// From a tile's working memory: a row's palette first, then two digits, then units.
-  @inline(__always) static var digitsOffset: Int { 64 }
-  @inline(__always) static var unitsOffset: Int { 64 &+ 2 &* 9 &* 64 }
+  /// In a tile's working memory: two digits, units, and for each row a palette of 16 numbers of 16
+  /// bits, the address of its pattern, its pairs of ends and its `ASTCLines`; then digits of 8 rows.
+  @inline(__always) static var unitsOffset: Int { 2 &* 9 &* 64 }
+  @inline(__always) static var palettesOffset: Int { unitsOffset &+ 64 }
+  @inline(__always) static var patternsOffset: Int { palettesOffset &+ 16 &* 32 }
+  @inline(__always) static var pairsOffset: Int { patternsOffset &+ 16 &* 8 }
+  @inline(__always) static var linesOffset: Int { pairsOffset &+ 16 &* 8 }
+  @inline(__always) static var rowDigitsOffset: Int { linesOffset &+ 16 &* 4 }
   /// What LDR subtracts from 64 times a value: half of 64 · 255.
   @inline(__always) static var center: Int32 { 8160 }
   /// 257/65536 of a 64th: the unit of a row without logarithms in HDR.
@@ -48,17 +53,31 @@ protocol ASTCPrimitives: TilePrimitives {
   /// Nine steps of q likewise.
   static func unpackPalette(
     _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, to panel: UnsafeMutableRawPointer,
-    stride: Int, _ scratch: UnsafeMutableRawPointer
+    stride: Int
   ) -> ASTCFactors<Self>
-  /// Any kind: two digits of every value and, in HDR, each row's unit, as `ASTCTile.unpackDigits`.
-  static func unpackDigits(
-    _ kind: UInt8, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, isHDR: Bool,
-    tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer,
-    to digits: UnsafeMutableRawPointer, stride: Int, units: UnsafeMutableRawPointer)
+  /// A row's palette from up to three pairs of ends, two bytes each.
+  static func storePalette(_ pairs: UInt64, _ lines: Int32, to palette: UnsafeMutableRawPointer)
+  /// Kinds 2 and 3: two digits of every value, out of the palettes and patterns in the tile's
+  /// working memory; [2][9] steps of 64 bytes, `stride` bytes apart.
+  static func lookUpDigits(
+    _ codes: UnsafeRawPointer, threes: UInt16, scratch: UnsafeMutableRawPointer,
+    to digits: UnsafeMutableRawPointer, stride: Int)
   /// f32(slope·sums + base·x), rounded once; x is an integer.
   static func total(_ sums: Sums, _ factors: ASTCFactors<Self>, x: Float) -> Reals
   /// 128 · Σ high·x + Σ low·x over 36 columns of two digits.
   static func digitSums(_ digits: UnsafeRawPointer, _ x: UnsafeRawPointer) -> Sums
+}
+
+/// What a row's palette is made of.
+enum ASTCLines {
+  /// One line of six values.
+  @inline(__always) static var one: Int32 { 0 }
+  /// Two of five values, from 0 and from 8 on.
+  @inline(__always) static var two: Int32 { 1 }
+  /// Three of four values, from 0, 4 and 8 on.
+  @inline(__always) static var three: Int32 { 2 }
+  /// No line: logarithms, which are there already.
+  @inline(__always) static var none: Int32 { 3 }
 }
 
 /// What the integer sums of a tile are multiplied by, a number a row.

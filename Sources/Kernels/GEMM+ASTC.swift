@@ -50,9 +50,12 @@ private enum ASTCPanelSize<P: ASTCPrimitives> {
     while unsafe block < a.chunkCount {
       let isWide = unsafe max(Self.kind(first, block), Self.kind(second, block)) > 1
       unsafe flags[block] = isWide ? 1 : 0
-      unsafe Self.unpack(a, first, block, isWide: isWide, isHDR: isHDR, to, tileScratch)
-      if Size.bandCount == 2 {
-        unsafe Self.unpack(a, second, block, isWide: isWide, isHDR: isHDR, to + 64, tileScratch)
+      var part = 0
+      while part < Size.bandCount {
+        unsafe Self.unpack(
+          a, part == 0 ? first : second, block, isWide: isWide, isHDR: isHDR, to + part &* 64,
+          tileScratch)
+        part &+= 1
       }
       unsafe to += Size.blockBytes(isWide: isWide, isHDR: isHDR)
       block &+= 1
@@ -78,15 +81,16 @@ private enum ASTCPanelSize<P: ASTCPrimitives> {
     let kind = unsafe kind(band, block)
     let numbers = unsafe to + (isWide ? 2 : 1) &* Size.digitBytes
     if isWide {
-      unsafe P.unpackDigits(
-        kind, codes, side, isHDR: isHDR, tables: a.tables.unsafelyUnwrapped, scratch: scratch,
+      unsafe ASTCTile.unpackDigits(
+        P.self, kind, codes, side, isHDR: isHDR, tables: a.tables.unsafelyUnwrapped,
+        scratch: scratch,
         to: to, stride: Size.stepBytes, units: numbers)
       if isHDR { unsafe store(P.halves(side + 56), numbers + Size.stepBytes) }
       return
     }
     let factors: ASTCFactors<P>
     if isHDR && kind == 1 {
-      factors = unsafe P.unpackPalette(codes, side, to: to, stride: Size.stepBytes, scratch)
+      factors = unsafe P.unpackPalette(codes, side, to: to, stride: Size.stepBytes)
     } else {
       unsafe P.unpackLine(codes, side, to: to, stride: Size.stepBytes)
       factors = unsafe P.line(side, center: isHDR ? 0 : ASTCTile.center)

@@ -127,12 +127,11 @@ func astcPart<P: ASTCPrimitives>(
 
   /// Kinds 2 and 3.
   @inline(__always) private mutating func addDigits(_ a: CKProduct, _ tile: Int, isHDR: Bool) {
-    let digits = unsafe scratch + ASTCTile.digitsOffset
     let units = unsafe scratch + ASTCTile.unitsOffset
-    unsafe P.unpackDigits(
-      kinds[tile], codes, side, isHDR: isHDR, tables: a.tables.unsafelyUnwrapped,
-      scratch: scratch, to: digits, stride: 64, units: units)
-    let products = unsafe P.digitSums(digits, x)
+    unsafe ASTCTile.unpackDigits(
+      P.self, kinds[tile], codes, side, isHDR: isHDR, tables: a.tables.unsafelyUnwrapped,
+      scratch: scratch, to: scratch, stride: 64, units: units)
+    let products = unsafe P.digitSums(scratch, x)
     let offset = unsafe isHDR ? 0 : ASTCTile.center &* Int32(sums[tile])
     let sums = P.reals(P.affine(products, multiplier: 1, offset: offset))
     let unit = unsafe isHDR ? units.loadUnaligned(as: P.Reals.self) : .splat(0)

@@ -2,8 +2,8 @@ import CKernels
 import PackedFormats
 import TensorCore
 
-/// What the kernels over ASTC tiles look up: what numbers of 12 and of 20 levels mean, and the
-/// partition of every column for each of 2 × 1024 seeds. 98 kB, made once.
+/// What the kernels over ASTC tiles look up: the ends of lines that pairs of stored numbers mean, and
+/// the partition of every column for each of 2 × 1024 seeds. 103 kB, made once.
 final class ASTCKernelTables: Sendable {
   static let shared = ASTCKernelTables()
 
@@ -20,12 +20,27 @@ final class ASTCKernelTables: Sendable {
       // Inside the storage.
       unsafe base.storeBytes(of: value, toByteOffset: offset, as: UInt8.self)
     }
-    for number in 0..<12 {
-      store(ASTCQuantization.endpoint(number, range: .levels12), Int(CK_ASTC_LEVELS12) + number)
+    /// Both ends of every pair of stored numbers, as they are and as a base and an offset.
+    func storePairs(_ range: ASTCRange, bits: Int, _ begin: Int) {
+      let levels = 0..<range.levelCount
+      for second in levels {
+        for first in levels {
+          let v0 = ASTCQuantization.endpoint(first, range: range)
+          let v1 = ASTCQuantization.endpoint(second, range: range)
+          let base = v0 >> 2 | v1 & 0xC0
+          let sum = base.addingReportingOverflow(v1 & 0x3F)
+          let place = begin + 2 * (second << bits | first)
+          store(v0, place)
+          store(v1, place + 1)
+          // The second table lies behind the first one's 4^bits entries of two bytes.
+          let other = place + 2 * (1 << (2 * bits))
+          store(base, other)
+          store(sum.overflow ? 255 : sum.partialValue, other + 1)
+        }
+      }
     }
-    for number in 0..<20 {
-      store(ASTCQuantization.endpoint(number, range: .levels20), Int(CK_ASTC_LEVELS20) + number)
-    }
+    storePairs(.levels12, bits: 4, Int(CK_ASTC_PAIRS12))
+    storePairs(.levels20, bits: 5, Int(CK_ASTC_PAIRS20))
     for count in 2...3 {
       for seed in 0..<ASTCPartitioning.seedCount {
         let pattern = unsafe ASTCPartitioning.pattern(seed: seed, count: count)
