@@ -32,6 +32,7 @@ uint32_t ck_cpu_features(void) {
     if (b & (1u << 31)) features |= CK_FEATURE_AVX512VL;
     if (c & (1u << 11)) features |= CK_FEATURE_AVX512VNNI;
     if (c & (1u << 1)) features |= CK_FEATURE_AVX512VBMI;
+    if (c & (1u << 6)) features |= CK_FEATURE_AVX512VBMI2;
   }
   if (subleaf_count >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & (1u << 4))) {
     features |= CK_FEATURE_AVXVNNI;

@@ -11,13 +11,13 @@ extension Activations {
       grouping: tokens.first?.grouping ?? .perToken)
     // The capacities were checked by `prepare`; the padding is zeroed as the contract says.
     for (t, token) in tokens.enumerated() {
-      for column in 0..<chunkCount * 64 {
+      for column in 0..<chunkCount * grouping.chunkColumns {
         let isColumn = column < token.activations.count
         unsafe codes[t * stride + column] = isColumn ? token.activations[column] : 0
       }
-      for group in 0..<chunkCount * 2 {
+      for group in 0..<groupSumStride {
         let isGroup = group < token.groupSums.count
-        unsafe groupSums[t * chunkCount * 2 + group] = isGroup ? token.groupSums[group] : 0
+        unsafe groupSums[t * groupSumStride + group] = isGroup ? token.groupSums[group] : 0
       }
       for (place, scale) in token.scales.enumerated() {
         unsafe scales[t * scaleStride + place] = scale
@@ -44,16 +44,18 @@ extension Activations {
       var arguments = unsafe CKQuantization(
         input: base + 1, activations: codes, activationScales: scales, tokenSums: sums,
         groupSums: groupSums, inputStride: 0, activationStride: stride,
-        activationScaleStride: scaleStride, groupSumStride: chunkCount * 2,
+        activationScaleStride: scaleStride, groupSumStride: groupSumStride,
         columnCount: values.count, chunkCount: chunkCount, tokenBegin: 0, tokenEnd: 1)
       unsafe function(&arguments)
     }
     var token = QuantizedToken(
       activations: values.indices.map { unsafe codes[$0] },
       scales: (0..<scaleStride).map { unsafe scales[$0] }, grouping)
-    token.groupSums = (0..<(values.count + 31) / 32).map { unsafe groupSums[$0] }
-    let padding = (values.count..<chunkCount * 64).allSatisfy { unsafe codes[$0] == 0 }
-    let after = (chunkCount * 64..<stride * 2).allSatisfy { unsafe codes[$0] == guardByte }
+    let sumCount = grouping == .perBlock ? chunkCount : (values.count + 31) / 32
+    token.groupSums = (0..<sumCount).map { unsafe groupSums[$0] }
+    let end = chunkCount * grouping.chunkColumns
+    let padding = (values.count..<end).allSatisfy { unsafe codes[$0] == 0 }
+    let after = (end..<stride * 2).allSatisfy { unsafe codes[$0] == guardByte }
     let scalesAfter = (scaleStride..<scaleStride * 2).allSatisfy { unsafe scales[$0] == guardScale }
     if !padding || !after || !scalesAfter { token.activations.append(0) }
     return (token, unsafe sums[0])

@@ -41,7 +41,7 @@ package struct ProductCase: Sendable {
 
 /// Canonical planes and quantized tokens of a case.
 package struct ProductData: Sendable {
-  package let reference: PackedProductReference
+  package let reference: any ProductReference
   package let matrix: PackedMatrix
   let test: ProductCase
   package let tokens: [QuantizedToken]
@@ -49,6 +49,13 @@ package struct ProductData: Sendable {
   package init(_ test: ProductCase) throws(InputFailure) {
     self.test = test
     var random = Sequence64(state: test.seed)
+    guard !test.format.isASTC else {
+      let data = ASTCProductData(test, &random)
+      matrix = try data.matrix()
+      reference = data.reference
+      tokens = Self.tokens(test, &random)
+      return
+    }
     let format = test.format
     func bytes(_ plane: Plane) -> Int {
       format.byteCount(of: plane, rows: test.rows, columns: test.columns) ?? 0
@@ -87,14 +94,22 @@ package struct ProductData: Sendable {
     reference = PackedProductReference(
       format: format, rows: test.rows, columns: test.columns, codes: codes, scales: scales,
       minimums: minimums)
-    tokens = (0..<test.tokens).map { token in
+    tokens = Self.tokens(test, &random)
+  }
+
+  /// Quantized tokens of a case.
+  private static func tokens(
+    _ test: ProductCase, _ random: inout Sequence64
+  ) -> [QuantizedToken] {
+    (0..<test.tokens).map { token in
       let values = (0..<test.columns).map { _ in Int8(truncatingIfNeeded: random.next() % 255) }
       let activations: [Int8] =
         test.fill == .random
         ? values.map { $0 == -128 ? 1 : $0 }
         : values.map { _ in token % 2 == 0 ? 127 : -127 }
-      let grouping = ActivationGrouping.required(by: format)
-      let scaleCount = grouping.scaleCount(chunkCount: (test.columns + 63) / 64)
+      let grouping = ActivationGrouping.required(by: test.format)
+      let scaleCount = grouping.scaleCount(
+        chunkCount: grouping.chunkCount(columns: test.columns))
       // One in sixteen is zero, as of a chunk without activations.
       let scales = (0..<scaleCount).map { _ in
         Float(random.next() % 16) * Float(token + 1) * 0.001
@@ -121,6 +136,11 @@ package struct Sequence64 {
 }
 
 extension ProductCase {
+  /// The formats that products have kernels of their own for.
+  package static let formats: [WeightFormat] = [
+    .s8c, .s8g32, .u4g32, .u4c, .u2c, .u2g64, .astc6x6LDR, .astc6x6HDR,
+  ]
+
   /// Sizes around every vector width, token counts around every tile, and the largest sums.
   package static func cases(_ format: WeightFormat, isQuick: Bool) -> [ProductCase] {
     var cases: [ProductCase] = []

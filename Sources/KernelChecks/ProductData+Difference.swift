@@ -65,12 +65,11 @@ extension ProductData {
       copy(arguments.activationScales, tokens * activations.scaleStride * 4, shift: 4)
         .assumingMemoryBound(to: Float.self))
     unsafe arguments.groupSums = unsafe UnsafePointer(
-      copy(arguments.groupSums, tokens * activations.chunkCount * 8, shift: 4)
+      copy(arguments.groupSums, tokens * activations.groupSumStride * 4, shift: 4)
         .assumingMemoryBound(to: Float.self))
-    let layout = matrix.layout
     unsafe arguments.scales = unsafe UnsafeRawPointer(
       copy(
-        arguments.scales, layout.tileCount * layout.scaleTileBytes,
+        arguments.scales, matrix.tileCount * matrix.scaleTileBytes,
         shift: matrix.format.groupSize == nil ? 4 : 2))
   }
 

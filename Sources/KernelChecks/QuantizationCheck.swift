@@ -11,6 +11,7 @@ package enum QuantizationCheck {
     var cases = 0
     var failure: String?
     var random = Sequence64(state: 99)
+    let size = grouping.chunkColumns
     for columns in isQuick ? [1, 31, 65, 257] : Array(1...130) + [255, 256, 257, 2048] {
       for kind in 0..<8 where failure == nil {
         cases += 1
@@ -24,8 +25,8 @@ package enum QuantizationCheck {
           case 4: return i == 0 ? 127 : (unit * 128).rounded() + 0.5
           case 5: return -0.0
           // Plain, zero, tiny and large chunks in turn.
-          case 6: return unit * [1, 0, 0x1p-112, 0x1p100][i / 64 % 4]
-          default: return i / 64 % 3 == 1 && i % 64 == 63 ? .infinity : unit
+          case 6: return unit * [1, 0, 0x1p-112, 0x1p100][i / size % 4]
+          default: return i / size % 3 == 1 && i % size == size - 1 ? .infinity : unit
           }
         }
         if let difference = difference(function, grouping, values) {

@@ -18,6 +18,7 @@ public struct CPUFeatures: OptionSet, Hashable, Sendable {
   package static let avx512dq = CPUFeatures(rawValue: UInt32(CK_FEATURE_AVX512DQ))
   package static let avx512vnni = CPUFeatures(rawValue: UInt32(CK_FEATURE_AVX512VNNI))
   package static let avx512vbmi = CPUFeatures(rawValue: UInt32(CK_FEATURE_AVX512VBMI))
+  package static let avx512vbmi2 = CPUFeatures(rawValue: UInt32(CK_FEATURE_AVX512VBMI2))
   package static let avxvnni = CPUFeatures(rawValue: UInt32(CK_FEATURE_AVXVNNI))
 
   /// The features of the CPU this runs on: CPUID, and XGETBV for the registers that the operating
@@ -28,7 +29,7 @@ public struct CPUFeatures: OptionSet, Hashable, Sendable {
     (.avx2, "avx2"), (.fma, "fma"), (.f16c, "f16c"), (.bmi2, "bmi2"),
     (.avx512f, "avx512f"), (.avx512bw, "avx512bw"), (.avx512vl, "avx512vl"),
     (.avx512dq, "avx512dq"), (.avx512vnni, "avx512vnni"), (.avx512vbmi, "avx512vbmi"),
-    (.avxvnni, "avxvnni"),
+    (.avx512vbmi2, "avx512vbmi2"), (.avxvnni, "avxvnni"),
   ]
 
   /// The names of the features, as in CPU manuals, lower-case.

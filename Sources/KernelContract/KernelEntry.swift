@@ -5,6 +5,7 @@ package enum KernelOperation: String, Hashable, Sendable, CaseIterable {
   /// f32 activations to int8 with sums, and a scale per token or per token and chunk.
   case quantizePerToken = "quantize_s8t"
   case quantizePerChunk = "quantize_s8g64"
+  case quantizePerBlock = "quantize_s8g36"
   /// Packed weights times the activations of one token.
   case gemv
   /// Packed weights times the activations of many tokens.
@@ -29,6 +30,18 @@ package enum KernelOperation: String, Hashable, Sendable, CaseIterable {
   case panelF32 = "panel_f32_f32_f32"
   case panelF16 = "panel_f32_f32_f16"
   case panelS8 = "panel_f32_f32_s8"
+}
+
+extension KernelOperation {
+  /// What a quantization writes; nil for all other operations.
+  package var quantizedGrouping: ActivationGrouping? {
+    switch self {
+    case .quantizePerToken: .perToken
+    case .quantizePerChunk: .perChunk
+    case .quantizePerBlock: .perBlock
+    default: nil
+    }
+  }
 }
 
 /// One kernel of a registry list: what it is called, what it is for, and the function.

@@ -1,8 +1,16 @@
 import KernelContract
 import PackedFormats
 
+/// The scalar twin of `PackedProductFunction` for one matrix.
+package protocol ProductReference: Sendable {
+  /// The result of one row and token, whose activations are grouped as the format requires.
+  func multiply(row: Int, _ token: QuantizedToken) -> Float
+  /// The value of one element, as products take it.
+  func value(row: Int, column: Int) -> Float
+}
+
 /// The scalar twin of `PackedProductFunction`, over canonical planes: slow, obvious, allocating.
-package struct PackedProductReference: Sendable {
+package struct PackedProductReference: ProductReference {
   package let format: WeightFormat
   package let rows: Int
   package let columns: Int

@@ -4,13 +4,13 @@ import KernelContract
 package struct QuantizedToken: Sendable {
   package var grouping: ActivationGrouping
   package var activations: [Int8]
-  /// One, or one a chunk of 64 columns.
+  /// One, or one a chunk of 64 or 36 columns.
   package var scales: [Float]
-  /// Sums of 32 columns each; the last group may be shorter.
+  /// Sums of 32 columns each, or of 36 that share a scale; the last group may be shorter.
   package var groupSums: [Float]
 
   package init(_ values: [Float], _ grouping: ActivationGrouping) {
-    let length = grouping == .perToken ? values.count : ActivationGrouping.chunkColumns
+    let length = grouping == .perToken ? values.count : grouping.chunkColumns
     var activations: [Int8] = []
     var scales: [Float] = []
     for begin in stride(from: 0, to: values.count, by: length) {
@@ -43,8 +43,10 @@ package struct QuantizedToken: Sendable {
     self.grouping = grouping
     self.activations = activations
     self.scales = scales
-    groupSums = stride(from: 0, to: activations.count, by: 32).map { begin in
-      Float(activations[begin..<min(begin + 32, activations.count)].reduce(0) { $0 + Int32($1) })
+    let length = grouping == .perBlock ? grouping.chunkColumns : 32
+    groupSums = stride(from: 0, to: activations.count, by: length).map { begin in
+      let end = min(begin + length, activations.count)
+      return Float(activations[begin..<end].reduce(0) { $0 + Int32($1) })
     }
   }
 

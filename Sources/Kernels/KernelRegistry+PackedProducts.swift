@@ -67,6 +67,55 @@ extension KernelRegistry {
       .init(
         "gemm_f32_s8g64_s8g32_r16t1_portable", .gemm, .s8g32, .portable, .init(gemmS8G32Portable)),
     ]
+    return list + astcProducts
+  }()
+
+  /// The same over ASTC tiles.
+  private static let astcProducts: [KernelEntry<PackedProductFunction>] = {
+    var list: [KernelEntry<PackedProductFunction>] = []
+    #if arch(x86_64)
+      let bytes: CPUFeatures = [.avx512vbmi, .avx512vbmi2]
+      unsafe list += [
+        .init(
+          "gemv_f32_s8g36_astc6x6-ldr_r16_avx512vnni", .gemv, .astc6x6LDR, .avx512vnni,
+          additionally: bytes, .init(gemvASTCLDRAVX512)),
+        .init(
+          "gemv_f32_s8g36_astc6x6-hdr_r16_avx512vnni", .gemv, .astc6x6HDR, .avx512vnni,
+          additionally: bytes, .init(gemvASTCHDRAVX512)),
+        .init(
+          "gemm_f32_s8g36_astc6x6-ldr_r32t12_avx512vnni", .gemm, .astc6x6LDR, .avx512vnni,
+          additionally: bytes, .init(gemmASTCLDRAVX512)),
+        .init(
+          "gemm_f32_s8g36_astc6x6-hdr_r32t12_avx512vnni", .gemm, .astc6x6HDR, .avx512vnni,
+          additionally: bytes, .init(gemmASTCHDRAVX512)),
+        .init(
+          "gemv_f32_s8g36_astc6x6-ldr_r16_avx2", .gemv, .astc6x6LDR, .avx2,
+          .init(gemvASTCLDRAVX2)),
+        .init(
+          "gemv_f32_s8g36_astc6x6-hdr_r16_avx2", .gemv, .astc6x6HDR, .avx2,
+          .init(gemvASTCHDRAVX2)),
+        .init(
+          "gemm_f32_s8g36_astc6x6-ldr_r16t4_avx2", .gemm, .astc6x6LDR, .avx2,
+          .init(gemmASTCLDRAVX2)),
+        .init(
+          "gemm_f32_s8g36_astc6x6-hdr_r16t4_avx2", .gemm, .astc6x6HDR, .avx2,
+          .init(gemmASTCHDRAVX2)),
+      ]
+    #endif
+    unsafe list += [
+      .init(
+        "gemv_f32_s8g36_astc6x6-ldr_r16_portable", .gemv, .astc6x6LDR, .portable,
+        .init(gemvASTCLDRPortable)),
+      .init(
+        "gemv_f32_s8g36_astc6x6-hdr_r16_portable", .gemv, .astc6x6HDR, .portable,
+        .init(gemvASTCHDRPortable)),
+      .init(
+        "gemm_f32_s8g36_astc6x6-ldr_r16t2_portable", .gemm, .astc6x6LDR, .portable,
+        .init(gemmASTCLDRPortable)),
+      .init(
+        "gemm_f32_s8g36_astc6x6-hdr_r16t2_portable", .gemm, .astc6x6HDR, .portable,
+        .init(gemmASTCHDRPortable)),
+    ]
     return list
   }()
 
@@ -81,6 +130,10 @@ extension KernelRegistry {
         .init(
           "quantize_s8g64_f32_avx512vnni", .quantizePerChunk, nil, .avx512vnni,
           .init(quantizeS8G64AVX512)),
+        .init(
+          "quantize_s8g36_f32_avx512vnni", .quantizePerBlock, nil, .avx512vnni,
+          .init(quantizeS8G36AVX512)),
+        .init("quantize_s8g36_f32_avx2", .quantizePerBlock, nil, .avx2, .init(quantizeS8G36AVX2)),
         .init("quantize_s8t_f32_avx2", .quantizePerToken, nil, .avx2, .init(quantizeS8TAVX2)),
         .init("quantize_s8g64_f32_avx2", .quantizePerChunk, nil, .avx2, .init(quantizeS8G64AVX2)),
       ]
@@ -91,6 +144,9 @@ extension KernelRegistry {
       .init(
         "quantize_s8g64_f32_portable", .quantizePerChunk, nil, .portable,
         .init(quantizeS8G64Portable)),
+      .init(
+        "quantize_s8g36_f32_portable", .quantizePerBlock, nil, .portable,
+        .init(quantizeS8G36Portable)),
     ]
     return list
   }()

@@ -41,6 +41,24 @@ import KernelContract
   @inline(never) func quantizeS8G64AVX2(_ arguments: UnsafePointer<CKQuantization>) {
     unsafe ck_run_quantize_s8g64_avx2(arguments)
   }
+
+  @c(ck_body_quantize_s8g36_avx512vnni) @inline(__always)
+  func quantizeS8G36AVX512Body(_ arguments: UnsafePointer<CKQuantization>) {
+    unsafe quantizeBlocks(AVX512.self, arguments)
+  }
+
+  @inline(never) func quantizeS8G36AVX512(_ arguments: UnsafePointer<CKQuantization>) {
+    unsafe ck_run_quantize_s8g36_avx512vnni(arguments)
+  }
+
+  @c(ck_body_quantize_s8g36_avx2) @inline(__always)
+  func quantizeS8G36AVX2Body(_ arguments: UnsafePointer<CKQuantization>) {
+    unsafe quantizeBlocks(AVX2.self, arguments)
+  }
+
+  @inline(never) func quantizeS8G36AVX2(_ arguments: UnsafePointer<CKQuantization>) {
+    unsafe ck_run_quantize_s8g36_avx2(arguments)
+  }
 #endif
 
 @inline(never) func quantizeS8TPortable(_ arguments: UnsafePointer<CKQuantization>) {
@@ -49,4 +67,8 @@ import KernelContract
 
 @inline(never) func quantizeS8G64Portable(_ arguments: UnsafePointer<CKQuantization>) {
   unsafe quantize(Portable.self, .perChunk, arguments)
+}
+
+@inline(never) func quantizeS8G36Portable(_ arguments: UnsafePointer<CKQuantization>) {
+  unsafe quantizeBlocks(Portable.self, arguments)
 }

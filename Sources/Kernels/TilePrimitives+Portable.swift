@@ -68,6 +68,14 @@ enum Portable: TilePrimitives {
     Sums(lowHalf: widen(narrow.low), highHalf: widen(narrow.high))
   }
 
+  /// Each row's sum of four bytes' products, bytes up to 128: 2·128·127 fits a lane.
+  @inline(__always)
+  static func products(_ bytes: Halves<SIMD16<UInt16>>, _ x: UnsafeRawPointer) -> Sums {
+    let splat = unsafe splat(x)
+    return widen(
+      Narrow(low: product(bytes.low, 0xFF, splat), high: product(bytes.high, 0xFF, splat)))
+  }
+
   struct ByteQuad: QuadAccumulator {
     var sums: Sums
     @inline(__always) static var zero: Self { Self(sums: .zero) }

@@ -3,7 +3,7 @@ import KernelContract
 import TensorCore
 
 /// Activations quantized to int8, with what the products need beside them: scales, of each token or of
-/// each token's chunks of 64 columns; sums per token and per 32 columns; and the working memory of
+/// each token's chunks of 64 or 36 columns; sums per token and per 32 or 36 columns; and the working memory of
 /// GEMM.
 ///
 /// Allocated once, for the most tokens and columns it will hold; filling it and multiplying with it
@@ -30,6 +30,7 @@ public final class Activations: @unchecked Sendable {
   private let sumStorage: AlignedStorage
   private let groupSumStorage: AlignedStorage
   private let scratchStorage: AlignedStorage
+  private let scratchByteCount: Int
 
   /// Memory for tokens × columns, and for GEMM on that many threads.
   ///
@@ -42,13 +43,18 @@ public final class Activations: @unchecked Sendable {
     self.tokenCapacity = tokenCapacity
     self.columnCapacity = columnCapacity
     self.threadCapacity = threadCapacity
+    codeStorage = AlignedStorage(byteCount: tokenCapacity * Self.stride(columns: columnCapacity))
     let chunkCount = (columnCapacity + 63) / 64
-    codeStorage = AlignedStorage(byteCount: tokenCapacity * Self.stride(chunkCount: chunkCount))
-    scaleStorage = AlignedStorage(byteCount: tokenCapacity * chunkCount * 4)
+    let scaleCount = ActivationGrouping.perBlock.chunkCount(columns: columnCapacity)
+    scaleStorage = AlignedStorage(byteCount: tokenCapacity * scaleCount * 4)
     sumStorage = AlignedStorage(byteCount: tokenCapacity * 4)
+    // Two for each 64 columns are at least as many as one for each 36.
     groupSumStorage = AlignedStorage(byteCount: tokenCapacity * chunkCount * 8)
-    let scratch = PackedProductScratch.byteCount(columns: columnCapacity)
-    scratchStorage = AlignedStorage(byteCount: tokenCapacity > 1 ? threadCapacity * scratch : 0)
+    scratchByteCount =
+      tokenCapacity > 1
+      ? PackedProductScratch.byteCount(columns: columnCapacity)
+      : PackedProductScratch.tileByteCount
+    scratchStorage = AlignedStorage(byteCount: threadCapacity * scratchByteCount)
   }
 
   /// The bytes it has allocated.
@@ -57,12 +63,14 @@ public final class Activations: @unchecked Sendable {
       + groupSumStorage.byteCount + scratchStorage.byteCount
   }
 
-  /// Bytes from token to token: one cache line more than the columns, so that tokens do not all
-  /// fall into the same set of the cache.
-  package static func stride(chunkCount: Int) -> Int { chunkCount * 64 + 64 }
+  /// Bytes from token to token: one cache line more than the columns in units of 64, so that tokens
+  /// do not all fall into the same set of the cache; columns in units of 36 fit too.
+  package static func stride(columns: Int) -> Int { (columns + 63) / 64 * 64 + 64 }
 
-  package var chunkCount: Int { (columnCount + 63) / 64 }
-  package var stride: Int { Self.stride(chunkCount: chunkCount) }
+  package var chunkCount: Int { grouping.chunkCount(columns: columnCount) }
+  package var stride: Int { Self.stride(columns: columnCount) }
+  /// Sums from token to token.
+  package var groupSumStride: Int { grouping.sumCount(chunkCount: chunkCount) }
   /// Scales from token to token.
   package var scaleStride: Int { grouping.scaleCount(chunkCount: chunkCount) }
 
@@ -91,10 +99,10 @@ public final class Activations: @unchecked Sendable {
   /// The working memory of one thread.
   @unsafe package func scratch(thread: Int) -> UnsafeMutableRawPointer {
     unsafe scratchStorage.baseAddress
-      + thread * PackedProductScratch.byteCount(columns: columnCapacity)
+      + thread * scratchByteCount
   }
 
-  /// Quantizes tokens to int8: each token or each chunk of 64 columns, as the grouping says, with
+  /// Quantizes tokens to int8: each token or each chunk of columns, as the grouping says, with
   /// scale = largest magnitude / 127, to nearest even.
   ///
   /// Where a token or chunk has a NaN or an infinity its scale is NaN, so that every product of the
@@ -115,7 +123,7 @@ public final class Activations: @unchecked Sendable {
     let arguments = unsafe CKQuantization(
       input: input, activations: codes, activationScales: scales, tokenSums: sums,
       groupSums: groupSums, inputStride: stride ?? columnCount, activationStride: self.stride,
-      activationScaleStride: scaleStride, groupSumStride: chunkCount * 2, columnCount: columnCount,
+      activationScaleStride: scaleStride, groupSumStride: groupSumStride, columnCount: columnCount,
       chunkCount: chunkCount,
       tokenBegin: 0, tokenEnd: tokenCount)
     let function = library.quantization(grouping)

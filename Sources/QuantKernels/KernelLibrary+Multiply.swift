@@ -16,7 +16,7 @@ extension KernelLibrary {
   ///     multiple of 16, and the upper bound too or the row count.
   /// - Precondition: the activations' columns are the weights', and their grouping is what
   ///   `ActivationGrouping.required(by:)` says of the weights' format; `output` holds `tokenCount` · `outputStride` floats and overlaps nothing; `outputStride` ≥ the rows; for
-  ///   more than one token the pool has no more threads than the activations' capacity.
+  ///   more than one token, and for ASTC, the pool has no more threads than the activations' capacity.
   public func multiply(
     _ weights: PackedMatrix, _ activations: Activations,
     into output: UnsafeMutablePointer<Float>, outputStride: Int? = nil, rows: Range<Int>? = nil,
@@ -47,9 +47,9 @@ extension KernelLibrary {
       rows.lowerBound >= 0 && rows.upperBound <= weights.rowCount && rows.lowerBound % 16 == 0
         && (rows.upperBound % 16 == 0 || rows.upperBound == weights.rowCount),
       "rows \(rows) are no tiles of \(weights.rowCount) rows")
-    let usesGEMM = operation == .gemm
+    let needsScratch = operation == .gemm || weights.format.isASTC
     precondition(
-      !usesGEMM || pool.threadCount <= activations.threadCapacity,
+      !needsScratch || pool.threadCount <= activations.threadCapacity,
       "activations for \(activations.threadCapacity) threads, a pool of \(pool.threadCount)")
     let function = product(operation, weights.format)
     let arguments = unsafe Self.arguments(
@@ -58,9 +58,9 @@ extension KernelLibrary {
     let work = unsafe ProductWork(
       function: function, arguments: arguments, firstTile: firstTile,
       tileCount: (rows.upperBound + 15) / 16 - firstTile,
-      activations: usesGEMM ? activations : nil)
+      activations: needsScratch ? activations : nil)
     // A part of some microseconds: 32 KiB of codes at one token, as many operations at more.
-    let cost = weights.layout.codeTileBytes * work.tileCount * tokenCount
+    let cost = weights.codeTileBytes * work.tileCount * tokenCount
     pool.run(work, partsPerThread: max(1, min(8, cost / (pool.threadCount * 32768))))
   }
 
@@ -84,14 +84,15 @@ extension KernelLibrary {
     _ weights: PackedMatrix, _ activations: Activations, _ output: UnsafeMutablePointer<Float>,
     _ outputStride: Int
   ) -> CKProduct {
-    let layout = weights.layout
+    let tables: UnsafeRawPointer? =
+      unsafe weights.format.isASTC ? ASTCKernelTables.shared.address : nil
     return unsafe CKProduct(
       codes: weights.codes, scales: weights.scales, activations: activations.codes,
       activationScales: activations.scales, tokenSums: activations.sums,
-      groupSums: activations.groupSums, output: output, scratch: nil,
-      codeTileBytes: layout.codeTileBytes, scaleTileBytes: layout.scaleTileBytes,
+      groupSums: activations.groupSums, tables: tables, output: output, scratch: nil,
+      codeTileBytes: weights.codeTileBytes, scaleTileBytes: weights.scaleTileBytes,
       activationStride: activations.stride, activationScaleStride: activations.scaleStride,
-      groupSumStride: activations.chunkCount * 2, outputStride: outputStride,
+      groupSumStride: activations.groupSumStride, outputStride: outputStride,
       rowCount: weights.rowCount, chunkCount: weights.chunkCount,
       tokenCount: activations.tokenCount, tileBegin: 0, tileEnd: weights.tileCount)
   }
@@ -103,7 +104,7 @@ extension KernelLibrary {
   let arguments: CKProduct
   let firstTile: Int
   let tileCount: Int
-  /// For the scratch of GEMM; nil for GEMV.
+  /// For scratch; nil where the kernel needs none.
   let activations: Activations?
 
   func perform(part index: Int, of partCount: Int, thread: Int) {

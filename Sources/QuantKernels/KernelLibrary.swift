@@ -19,7 +19,7 @@ import PackedFormats
   /// The names of all chosen kernels, in the registry's order.
   public let selectedKernelNames: [String]
 
-  private let tokenQuantization, chunkQuantization: QuantizationFunction
+  private let tokenQuantization, chunkQuantization, blockQuantization: QuantizationFunction
   private let gemv: ProductSelection
   private let gemm: ProductSelection
 
@@ -40,6 +40,8 @@ import PackedFormats
       from: KernelRegistry.quantizations, .quantizePerToken, nil, instructionSet, features, &names)
     chunkQuantization = Self.choose(
       from: KernelRegistry.quantizations, .quantizePerChunk, nil, instructionSet, features, &names)
+    blockQuantization = Self.choose(
+      from: KernelRegistry.quantizations, .quantizePerBlock, nil, instructionSet, features, &names)
     gemv = ProductSelection(.gemv, instructionSet, features, &names)
     gemm = ProductSelection(.gemm, instructionSet, features, &names)
     selectedKernelNames = names
@@ -58,7 +60,11 @@ import PackedFormats
   }
 
   package func quantization(_ grouping: ActivationGrouping) -> QuantizationFunction {
-    grouping == .perToken ? tokenQuantization : chunkQuantization
+    switch grouping {
+    case .perToken: tokenQuantization
+    case .perChunk: chunkQuantization
+    case .perBlock: blockQuantization
+    }
   }
 
   package func product(_ operation: KernelOperation, _ format: WeightFormat)
@@ -82,7 +88,7 @@ import PackedFormats
 
 /// The chosen kernels of one operation, a format each.
 @safe private struct ProductSelection: Sendable {
-  private let s8c, s8g32, u4g32, u4c, u2c, u2g64: PackedProductFunction
+  private let s8c, s8g32, u4g32, u4c, u2c, u2g64, astcLDR, astcHDR: PackedProductFunction
 
   init(
     _ operation: KernelOperation, _ level: InstructionSet, _ features: CPUFeatures,
@@ -98,6 +104,8 @@ import PackedFormats
     u4c = choose(.u4c)
     u2c = choose(.u2c)
     u2g64 = choose(.u2g64)
+    astcLDR = choose(.astc6x6LDR)
+    astcHDR = choose(.astc6x6HDR)
   }
 
   subscript(format: WeightFormat) -> PackedProductFunction {
@@ -109,7 +117,9 @@ import PackedFormats
     // The layout repeats the one scale of u2t for every row.
     case .u2c, .u2t: u2c
     case .u2g64: u2g64
-    case .f32, .f16, .astc6x6LDR, .astc6x6HDR:
+    case .astc6x6LDR: astcLDR
+    case .astc6x6HDR: astcHDR
+    case .f32, .f16:
       preconditionFailure("there are no kernels for \(format.name)")
     }
   }

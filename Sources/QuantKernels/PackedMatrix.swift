@@ -2,7 +2,8 @@ import KernelContract
 import PackedFormats
 import TensorCore
 
-/// A weight matrix as the kernels read it: one layout, `RowTileLayout`, for all instruction sets.
+/// A weight matrix as the kernels read it: in `RowTileLayout`, or `ASTCTileLayout` for ASTC, the same
+/// for all instruction sets.
 @safe
 public final class PackedMatrix: @unchecked Sendable {
   // Immutable after the initialiser, which is why it can be shared between threads.
@@ -19,11 +20,18 @@ public final class PackedMatrix: @unchecked Sendable {
   /// Tiles of 16 rows.
   package let tileCount: Int
 
-  /// Columns in units of 64.
+  /// Columns in units of those that activations share a scale over: 64, of ASTC 36.
   package let chunkCount: Int
 
   /// Where codes and scales lie.
-  package let layout: RowTileLayout
+  package enum Layout: Sendable {
+    case rowTiles(RowTileLayout)
+    case astcTiles(ASTCTileLayout)
+  }
+  package let layout: Layout
+
+  /// Bytes from tile to tile of 16 rows.
+  package let codeTileBytes, scaleTileBytes: Int
 
   // Both addresses are valid, and nobody writes there, as long as `owner` lives.
   private let codeAddress: UnsafeRawPointer
@@ -39,8 +47,8 @@ public final class PackedMatrix: @unchecked Sendable {
   /// Whether there are kernels that multiply that format without unpacking it first.
   public static func supports(_ format: WeightFormat) -> Bool {
     switch format {
-    case .s8c, .s8g32, .u4g32, .u4c, .u2c, .u2g64, .u2t: true
-    case .f32, .f16, .astc6x6LDR, .astc6x6HDR: false
+    case .s8c, .s8g32, .u4g32, .u4c, .u2c, .u2g64, .u2t, .astc6x6LDR, .astc6x6HDR: true
+    case .f32, .f16: false
     }
   }
 
@@ -53,7 +61,8 @@ public final class PackedMatrix: @unchecked Sendable {
   ///   - minimums: binary16 a row and group for u4g32; empty for the others.
   ///   - pool: the threads that share the work; nil for the calling one alone.
   /// - Throws: `InputError` where the format is not packed, a dimension is not positive or too
-  ///   large, or a plane's byte count is not the format's.
+  ///   large, or a plane's byte count is not the format's; of ASTC also for a block that the tiles
+  ///   do not hold (the encoder writes none) and for scales and minimums that are not finite.
   /// - Complexity: one pass over the planes, about 4 GB/s of codes a thread.
   public convenience init(
     format: WeightFormat, rows: Int, columns: Int, codes: RawSpan, scales: RawSpan,
@@ -76,6 +85,10 @@ public final class PackedMatrix: @unchecked Sendable {
           place: "\(plane)",
           reason: "\(bytes) bytes where \(rows)x\(columns) \(format.name) has \(expected)")
       }
+    }
+    if let layout = ASTCTileLayout(format: format, rows: rows, columns: columns) {
+      try self.init(layout, codes: codes, scales: scales, minimums: minimums)
+      return
     }
     guard let layout = RowTileLayout(format: format, rows: rows, columns: columns) else {
       preconditionFailure("the limits above keep byte counts below 2^31 · 2^17 · 2")
@@ -125,19 +138,47 @@ public final class PackedMatrix: @unchecked Sendable {
     precondition(
       UInt(bitPattern: codes) % 64 == 0 && UInt(bitPattern: scales) % 64 == 0,
       "planes that are not aligned")
-    self.layout = layout
+    self.layout = .rowTiles(layout)
     format = layout.format
     rowCount = layout.rows
     columnCount = layout.columns
     tileCount = layout.tileCount
     chunkCount = layout.chunkCount
+    codeTileBytes = layout.codeTileBytes
+    scaleTileBytes = layout.scaleTileBytes
+    unsafe codeAddress = codes
+    unsafe scaleAddress = scales
+    self.owner = owner
+  }
+
+  /// The same of ASTC tiles.
+  ///
+  /// - Precondition: the tiles are valid, as `ASTCTileLayout.validate` says, and the dimensions are
+  ///   inside the limits.
+  @unsafe package init(
+    _ layout: ASTCTileLayout, codes: UnsafeRawPointer, scales: UnsafeRawPointer,
+    owner: any AnyObject & Sendable
+  ) {
+    precondition(
+      layout.rows <= Self.rowLimit && layout.columns <= Self.columnLimit, "a matrix too large")
+    precondition(
+      UInt(bitPattern: codes) % 64 == 0 && UInt(bitPattern: scales) % 64 == 0,
+      "planes that are not aligned")
+    self.layout = .astcTiles(layout)
+    format = layout.format
+    rowCount = layout.rows
+    columnCount = layout.columns
+    tileCount = layout.bandCount
+    chunkCount = layout.blockCount
+    codeTileBytes = layout.bandByteCount
+    scaleTileBytes = 64
     unsafe codeAddress = codes
     unsafe scaleAddress = scales
     self.owner = owner
   }
 
   /// The bytes it takes at run time: codes and scales with their padding.
-  public var byteCount: Int { layout.byteCount(of: .codes) + layout.byteCount(of: .scales) }
+  public var byteCount: Int { tileCount * (codeTileBytes + scaleTileBytes) }
 
   /// Row tile 0's codes, 64-byte aligned, valid as long as the matrix.
   @unsafe package var codes: UnsafeRawPointer { unsafe codeAddress }
@@ -150,7 +191,7 @@ public final class PackedMatrix: @unchecked Sendable {
   public func unpackCanonical(_ plane: Plane) -> [UInt8] {
     let byteCount = format.byteCount(of: plane, rows: rowCount, columns: columnCount) ?? 0
     var bytes = [UInt8](repeating: 0, count: byteCount)
-    let layout = layout
+    guard case .rowTiles(let layout) = layout else { return unpackBlocks(plane) }
     unsafe bytes.withUnsafeMutableBytes { bytes in
       for tile in 0..<tileCount where unsafe !bytes.isEmpty {
         switch plane {
@@ -164,12 +205,18 @@ public final class PackedMatrix: @unchecked Sendable {
   }
 
   /// The values of one row, as an embedding look-up needs them: value = code · scale,
-  /// (code − 1.5) · scale or minimum + code · scale, each operation rounded to binary32.
+  /// (code − 1.5) · scale or minimum + code · scale, each operation rounded to binary32; of ASTC those
+  /// that the block format gives, without the kernels' own rounding.
   ///
   /// - Precondition: `row` is a row, and `output` holds at least `columnCount` floats.
   public func dequantizeRow(_ row: Int, into output: UnsafeMutablePointer<Float>) {
     precondition(row >= 0 && row < rowCount, "row \(row) of \(rowCount)")
-    unsafe layout.dequantize(row: row, codes: codes, scales: scales, into: output)
+    switch layout {
+    case .rowTiles(let layout):
+      unsafe layout.dequantize(row: row, codes: codes, scales: scales, into: output)
+    case .astcTiles(let layout):
+      unsafe dequantize(row: row, of: layout, into: output)
+    }
   }
 
   /// The same into a span, which is at least `columnCount` long.

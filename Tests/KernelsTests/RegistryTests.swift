@@ -9,7 +9,7 @@ import Testing
 /// at odd sizes, with misaligned outputs and guard words around them.
 struct RegistryTests {
   static let features = CPUFeatures.detect()
-  static let formats: [WeightFormat] = [.s8c, .s8g32, .u4g32, .u4c, .u2c, .u2g64]
+  static let formats = ProductCase.formats
 
   @Test(arguments: formats)
   func productsAgreeWithTheReference(_ format: WeightFormat) throws {
@@ -28,15 +28,27 @@ struct RegistryTests {
     }
   }
 
-  @Test func quantizationsAgreeWithTheReference() {
+  @Test func quantizationsAgreeWithTheReference() throws {
     for entry in KernelRegistry.quantizations
     where Self.features.isSuperset(of: entry.requirements) {
-      let grouping: ActivationGrouping =
-        entry.operation == .quantizePerToken ? .perToken : .perChunk
+      let grouping = try #require(entry.operation.quantizedGrouping)
       let result = QuantizationCheck.run(entry.function, grouping, isQuick: false)
       #expect(result.failure == nil, "\(entry.name)")
       #expect(result.caseCount > 100)
     }
+  }
+
+  /// A level's features and those that a kernel of it may need beside them.
+  static func allFeatures(_ level: InstructionSet) -> CPUFeatures {
+    level.requirements.union(level == .avx512vnni ? [.avx512vbmi, .avx512vbmi2] : [])
+  }
+
+  /// AVX-512 without VBMI, as the first CPUs with VNNI have it, runs the kernels of the level below.
+  @Test(arguments: [WeightFormat.astc6x6LDR, .astc6x6HDR])
+  func kernelsThatNeedMoreThanTheirLevelAreNotChosenWithout(_ format: WeightFormat) {
+    let entry = KernelRegistry.packedProducts.selected(
+      .gemv, format, at: .avx512vnni, on: InstructionSet.avx512vnni.requirements)
+    #expect(entry?.instructionSet == .avx2)
   }
 
   @Test func everyLevelHasEveryKernelUnderItsName() {
@@ -44,7 +56,7 @@ struct RegistryTests {
       for format in Self.formats {
         for operation in [KernelOperation.gemv, .gemm] {
           let entry = KernelRegistry.packedProducts.selected(
-            operation, format, at: level, on: level.requirements)
+            operation, format, at: level, on: Self.allFeatures(level))
           #expect(entry?.instructionSet == level)
           let grouping = ActivationGrouping.required(by: format).rawValue
           #expect(
@@ -52,7 +64,7 @@ struct RegistryTests {
           #expect(entry?.name.hasSuffix("_\(level.rawValue)") == true)
         }
       }
-      for operation in [KernelOperation.quantizePerToken, .quantizePerChunk] {
+      for operation in [KernelOperation.quantizePerToken, .quantizePerChunk, .quantizePerBlock] {
         let entry = KernelRegistry.quantizations.selected(
           operation, at: level, on: level.requirements)
         #expect(entry?.name == "\(operation.rawValue)_f32_\(level.rawValue)")

@@ -12,6 +12,8 @@
 
 #include "ck_primitives_avx2.h"
 #include "ck_primitives_avx512.h"
+#include "ck_primitives_astc_avx2.h"
+#include "ck_primitives_astc_avx512.h"
 
 #include "ck_product.h"
 #include "ck_float.h"

@@ -15,6 +15,7 @@ enum {
   CK_FEATURE_AVX512VNNI = 1u << 8,
   CK_FEATURE_AVX512VBMI = 1u << 9,
   CK_FEATURE_AVXVNNI = 1u << 10,
+  CK_FEATURE_AVX512VBMI2 = 1u << 11,
 };
 
 /// The features that this CPU has and whose registers the operating system saves (CPUID and

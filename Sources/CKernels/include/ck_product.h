@@ -9,6 +9,20 @@ enum {
   CK_PANEL_ROWS = 32,
   /// Bytes before the panel in a thread's scratch: 12 tokens × 32 rows × 4.
   CK_ACCUMULATOR_BYTES = 12 * 32 * 4,
+  /// ASTC: bytes of one tile while it is unpacked: two digits, units, and a row each a palette, the
+  /// address of its pattern, its pairs of ends and what lines they make; then digits of 8 rows.
+  CK_ASTC_TILE_BYTES = 2 * 9 * 64 + 64 + 16 * (32 + 8 + 8 + 4) + 2 * 3 * 4 * 32,
+  /// ASTC: bytes of a block of the largest panel: two digits of 9 steps, two numbers a row.
+  CK_ASTC_PANEL_BLOCK_BYTES = 32 * (2 * 9 * 4 + 2 * 4),
+  /// ASTC: where the tables begin of two ends each for 2 × 256 pairs of numbers of 12 levels, plain
+  /// and with an offset; for 2 × 1024 pairs of 20 levels; and of 2 × 1024 patterns and an empty one.
+  CK_ASTC_PAIRS12 = 0,
+  CK_ASTC_PAIRS20 = 2 * 256 * 2,
+  CK_ASTC_PATTERNS = CK_ASTC_PAIRS20 + 2 * 1024 * 2,
+  /// Bytes of a pattern: three times 16, of which 12 are used.
+  CK_ASTC_PATTERN_BYTES = 48,
+  CK_ASTC_PATTERN_COUNT = 2 * 1024 + 1,
+  CK_ASTC_TABLE_BYTES = CK_ASTC_PATTERNS + CK_ASTC_PATTERN_COUNT * CK_ASTC_PATTERN_BYTES,
 };
 
 /// One call of a packed product: row tiles `tileBegin ..< tileEnd` times all tokens.
@@ -19,22 +33,24 @@ typedef struct CKProduct {
   const void *_Nonnull scales;
   /// int8 activations, token after token, activationStride bytes apart.
   const int8_t *_Nonnull activations;
-  /// s8t: one scale a token. s8g64: one a token and chunk, activationScaleStride floats from token
-  /// to token.
+  /// s8t: one scale a token. s8g64 and s8g36: one a token and chunk, activationScaleStride floats
+  /// from token to token.
   const float *_Nonnull activationScales;
   /// The sum of each token's activations; s8t only.
   const int32_t *_Nonnull tokenSums;
-  /// Per token the sums of 32 columns each, groupSumStride floats apart.
+  /// Per token the sums of 32 columns each (s8g36: of each chunk), groupSumStride floats apart.
   const float *_Nonnull groupSums;
+  /// ASTC: what endpoints and seeds stand for; else null.
+  const void *_Nullable tables;
   /// Row-major [tokens][rows], outputStride floats apart.
   float *_Nonnull output;
-  /// Working memory of this thread; GEMM only.
+  /// Working memory of this thread; GEMM and ASTC only.
   void *_Nullable scratch;
   long codeTileBytes, scaleTileBytes;
   long activationStride, activationScaleStride, groupSumStride, outputStride;
   /// Rows of the whole matrix, so that the last tile can be cut.
   long rowCount;
-  /// Columns in units of 64, rounded up.
+  /// Columns in units of 64 (s8g36: of 36), rounded up.
   long chunkCount;
   long tokenCount;
   long tileBegin, tileEnd;
@@ -57,6 +73,7 @@ typedef struct CKQuantization {
 
 CK_TRAMPOLINES(quantize_s8t, CKQuantization)
 CK_TRAMPOLINES(quantize_s8g64, CKQuantization)
+CK_TRAMPOLINES(quantize_s8g36, CKQuantization)
 
 CK_TRAMPOLINES(gemv_s8c, CKProduct)
 CK_TRAMPOLINES(gemv_s8g32, CKProduct)
@@ -71,3 +88,8 @@ CK_TRAMPOLINES(gemm_u4g32, CKProduct)
 CK_TRAMPOLINES(gemm_u4c, CKProduct)
 CK_TRAMPOLINES(gemm_u2c, CKProduct)
 CK_TRAMPOLINES(gemm_u2g64, CKProduct)
+
+CK_VBMI_TRAMPOLINES(gemv_astc_ldr, CKProduct)
+CK_VBMI_TRAMPOLINES(gemv_astc_hdr, CKProduct)
+CK_VBMI_TRAMPOLINES(gemm_astc_ldr, CKProduct)
+CK_VBMI_TRAMPOLINES(gemm_astc_hdr, CKProduct)

@@ -14,6 +14,11 @@
   __attribute__((target( \
       "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma,f16c,bmi2")))
 
+/// The same for kernels that need VBMI and VBMI2 too; what is chosen by is in their registry entry.
+#define CK_AVX512_VBMI \
+  __attribute__((target( \
+      "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx512vbmi,avx512vbmi2,avx2,fma,f16c,bmi2")))
+
 /// Vectors in memory of any alignment.
 typedef __m512i ck_i512 __attribute__((aligned(1), may_alias));
 typedef __m512 ck_f512 __attribute__((aligned(1), may_alias));
@@ -22,6 +27,7 @@ typedef __m256 ck_f256 __attribute__((aligned(1), may_alias));
 typedef __m128i ck_i128 __attribute__((aligned(1), may_alias));
 typedef __m128 ck_f128 __attribute__((aligned(1), may_alias));
 typedef int32_t ck_i32 __attribute__((aligned(1), may_alias));
+typedef long long ck_i64 __attribute__((aligned(1), may_alias));
 typedef float ck_f32 __attribute__((aligned(1), may_alias));
 
 /// Keeps the optimizer from reordering the sums that a vector is part of: regrouped, several steps
@@ -58,6 +64,12 @@ static inline void ck_prefetch(const void *_Nonnull p) { __builtin_prefetch(p, 0
 #define CK_TRAMPOLINES(NAME, ARGUMENTS) \
   CK_TRAMPOLINE(CK_AVX2, avx2, NAME, ARGUMENTS) \
   CK_TRAMPOLINE(CK_AVX512, avx512vnni, NAME, ARGUMENTS)
+
+/// The same for kernels whose AVX-512 level needs VBMI and VBMI2.
+#define CK_VBMI_TRAMPOLINES(NAME, ARGUMENTS) \
+  CK_TRAMPOLINE(CK_AVX2, avx2, NAME, ARGUMENTS) \
+  CK_TRAMPOLINE(CK_AVX512_VBMI, avx512vnni, NAME, ARGUMENTS)
 #else
 #define CK_TRAMPOLINES(NAME, ARGUMENTS)
+#define CK_VBMI_TRAMPOLINES(NAME, ARGUMENTS)
 #endif

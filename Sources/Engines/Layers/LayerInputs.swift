@@ -11,6 +11,7 @@ final class LayerInputs {
   // for is reserved and never touched.
   private let perToken: Activations
   private let perChunk: Activations
+  private let perBlock: Activations
   // [tokens][columns], owned by the caller of `set` and valid until its next call.
   private var source: UnsafePointer<Float>?
   private let compute: Compute
@@ -23,12 +24,14 @@ final class LayerInputs {
   init(compute: Compute, tokenCapacity: Int, columnCapacity: Int, scratchCapacity: Int = 0) {
     self.compute = compute
     scratchStorage = AlignedStorage(byteCount: tokenCapacity * scratchCapacity * 4)
-    perToken = Activations(
-      tokenCapacity: tokenCapacity, columnCapacity: columnCapacity,
-      threadCapacity: compute.pool.threadCount)
-    perChunk = Activations(
-      tokenCapacity: tokenCapacity, columnCapacity: columnCapacity,
-      threadCapacity: compute.pool.threadCount)
+    func activations() -> Activations {
+      Activations(
+        tokenCapacity: tokenCapacity, columnCapacity: columnCapacity,
+        threadCapacity: compute.pool.threadCount)
+    }
+    perToken = activations()
+    perChunk = activations()
+    perBlock = activations()
   }
 
   /// The int8 form of one grouping; of these rows only if a layer they were set for wants it.
@@ -36,6 +39,7 @@ final class LayerInputs {
     switch grouping {
     case .perToken: perToken
     case .perChunk: perChunk
+    case .perBlock: perBlock
     }
   }
 
@@ -51,17 +55,10 @@ final class LayerInputs {
     if let observer {
       unsafe observer.observe(rows, tokens: tokens, columns: columns, layers: layers)
     }
-    var wantsTokens = false
-    var wantsChunks = false
-    for layer in layers {
-      switch layer.inputGrouping {
-      case .perToken: wantsTokens = true
-      case .perChunk: wantsChunks = true
-      case nil: break
-      }
+    for grouping in ActivationGrouping.allCases
+    where layers.contains(where: { $0.inputGrouping == grouping }) {
+      unsafe quantize(rows, grouping)
     }
-    if wantsTokens { unsafe quantize(rows, .perToken) }
-    if wantsChunks { unsafe quantize(rows, .perChunk) }
   }
 
   @unsafe private func quantize(_ rows: UnsafePointer<Float>, _ grouping: ActivationGrouping) {

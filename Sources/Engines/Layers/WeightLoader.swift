@@ -46,7 +46,7 @@ struct WeightLoader {
         return Linear(
           weight, float: matrix, bias: bias, adapter: adapter, compute: compute)
       }
-      guard PackedMatrix.supports(tensor.format) else {
+      guard Self.hasKernels(tensor) else {
         let plain = unpacked(tensor.inCanonicalLayout(), rows: rows, columns: columns)
         return Linear(weight, float: plain, bias: bias, adapter: adapter, compute: compute)
       }
@@ -58,6 +58,13 @@ struct WeightLoader {
       let matrix = FloatMatrix(values, rows: rows, columns: columns)
       return Linear(weight, float: matrix, bias: bias, adapter: nil, compute: compute)
     }
+  }
+
+  /// Whether the kernels read a tensor as it was loaded; ASTC blocks that have no place in tiles
+  /// stay canonical.
+  private static func hasKernels(_ tensor: LoadedTensor) -> Bool {
+    guard tensor.format.isASTC else { return PackedMatrix.supports(tensor.format) }
+    return tensor.layout == .astcTiles && tensor.shape.columnCount <= PackedMatrix.columnLimit
   }
 
   /// The low-rank addition to a matrix, where the file has one; its shapes were checked when the
@@ -76,7 +83,7 @@ struct WeightLoader {
     return LowRankProduct(a: try factor(adapter.a), b: try factor(adapter.b), compute: compute)
   }
 
-  /// The values of a tensor whose format has no kernels, as f32: exact, and as large as f32 is.
+  /// The values of a tensor that no kernel reads, as f32: exact, and as large as f32 is.
   private func unpacked(_ tensor: LoadedTensor, rows: Int, columns: Int) -> FloatMatrix {
     let storage = AlignedStorage(byteCount: rows * columns * 4, prefersHugePages: true)
     let output = unsafe FloatRows(
@@ -102,6 +109,14 @@ struct WeightLoader {
       let layout = RowTileLayout(format: tensor.format, rows: rows, columns: columns)
     {
       // The tensor keeps its planes in place, and the matrix keeps the tensor.
+      return unsafe PackedMatrix(
+        layout, codes: tensor.address(of: .codes), scales: tensor.address(of: .scales),
+        owner: tensor)
+    }
+    if tensor.layout == .astcTiles,
+      let layout = ASTCTileLayout(format: tensor.format, rows: rows, columns: columns)
+    {
+      // Likewise; the loader has validated the tiles, or made them.
       return unsafe PackedMatrix(
         layout, codes: tensor.address(of: .codes), scales: tensor.address(of: .scales),
         owner: tensor)

@@ -1,0 +1,179 @@
+/// Primitives of the `avx512vnni` level for products with ASTC tiles (layout 2); they need VBMI and
+/// VBMI2 too.
+#pragma once
+
+#include "ck_targets.h"
+
+#if defined(__x86_64__)
+
+/// The same eight bytes in every 64-bit lane, lowest first.
+#define CK_BYTES512(A, B, C, D, E, F, G, H) \
+  _mm512_set1_epi64( \
+      (long long)((uint64_t)(A) | (uint64_t)(B) << 8 | (uint64_t)(C) << 16 | \
+                  (uint64_t)(D) << 24 | (uint64_t)(E) << 32 | (uint64_t)(F) << 40 | \
+                  (uint64_t)(G) << 48 | (uint64_t)(H) << 56))
+
+/// The places of a step's eight codes in its lane, from a bit on.
+#define CK_ASTC_STEP(BIT) \
+  CK_BYTES512( \
+      (BIT), (BIT) + 3, (BIT) + 6, (BIT) + 9, (BIT) + 12, (BIT) + 15, (BIT) + 18, (BIT) + 21)
+
+/// The grid weights of the six codes in every eight bytes.
+static inline CK_AVX512_VBMI __m512i ck_avx512_astc_weights(void) {
+  return CK_BYTES512(0, 64, 12, 52, 25, 39, 0, 0);
+}
+
+/// The tail's 64 codes of three bits, with bits of others above them.
+static inline CK_AVX512_VBMI __m512i ck_avx512_astc_tail(CK_IN side) {
+  // The last 32 bytes of endpoints and tails: three bytes of tail a lane, from byte 8 on.
+  const __m512i tail = _mm512_castsi256_si512(*(const ck_i256 *)((const char *)side + 24));
+  const __m512i places = _mm512_set_epi64(
+      0x1F1E1D, 0x1C1B1A, 0x191817, 0x161514, 0x131211, 0x100F0E, 0x0D0C0B, 0x0A0908);
+  return _mm512_multishift_epi64_epi8(CK_ASTC_STEP(0), _mm512_permutexvar_epi8(places, tail));
+}
+
+/// Nine steps of 64 codes of three bits, with bits of others above them.
+static inline CK_AVX512_VBMI void ck_avx512_astc_steps(__m512i *_Nonnull v, CK_IN codes, CK_IN side) {
+  const char *c = (const char *)codes;
+  const __m512i q0 = *(const ck_i512 *)c, q1 = *(const ck_i512 *)(c + 64);
+  const __m512i q2 = *(const ck_i512 *)(c + 128);
+  // Bits 48 to 111 and 96 to 159 of each lane's 192.
+  const __m512i t0 = _mm512_shrdi_epi64(q0, q1, 48), t1 = _mm512_shrdi_epi64(q1, q2, 32);
+  v[0] = _mm512_multishift_epi64_epi8(CK_ASTC_STEP(0), q0);
+  v[1] = _mm512_multishift_epi64_epi8(CK_ASTC_STEP(24), q0);
+  v[2] = _mm512_multishift_epi64_epi8(CK_ASTC_STEP(0), t0);
+  v[3] = _mm512_multishift_epi64_epi8(CK_ASTC_STEP(24), t0);
+  v[4] = _mm512_multishift_epi64_epi8(CK_ASTC_STEP(0), t1);
+  v[5] = _mm512_multishift_epi64_epi8(CK_ASTC_STEP(24), t1);
+  v[6] = _mm512_multishift_epi64_epi8(CK_ASTC_STEP(16), q2);
+  v[7] = _mm512_multishift_epi64_epi8(CK_ASTC_STEP(40), q2);
+  v[8] = ck_avx512_astc_tail(side);
+}
+
+/// sums (16 × 32-bit) = Σ w·x over the 36 columns of a tile of kind 0, w the grid weights.
+static inline CK_AVX512_VBMI void ck_avx512_astc_line_sums(
+    CK_INOUT sums, CK_IN codes, CK_IN side, CK_IN x) {
+  __m512i v[9], sum = _mm512_setzero_si512();
+  const __m512i w = ck_avx512_astc_weights();
+  ck_avx512_astc_steps(v, codes, side);
+  _Pragma("clang loop unroll(full)") for (int s = 0; s < 9; ++s) {
+    // The look-up ignores the upper bits: its 64 bytes repeat the same eight.
+    sum = _mm512_dpbusd_epi32(
+        sum, _mm512_permutexvar_epi8(v[s], w), ck_avx512_splat((const char *)x + 4 * s));
+  }
+  *(ck_i512 *)sums = sum;
+}
+
+/// Kind 0: slope = e1 − e0 and base = 64·e0 − center of 16 rows, in binary32.
+static inline CK_AVX512_VBMI void ck_avx512_astc_line(
+    CK_INOUT slope, CK_INOUT base, CK_IN side, float center) {
+  const __m512i e0 = _mm512_cvtepu8_epi32(*(const ck_i128 *)side);
+  const __m512i e1 = _mm512_cvtepu8_epi32(*(const ck_i128 *)((const char *)side + 16));
+  *(ck_f512 *)slope = _mm512_cvtepi32_ps(_mm512_sub_epi32(e1, e0));
+  *(ck_f512 *)base =
+      _mm512_fmsub_ps(_mm512_cvtepi32_ps(e0), _mm512_set1_ps(64), _mm512_set1_ps(center));
+}
+
+/// total = slope·sums + base·x, rounded once: base·x is exact.
+static inline CK_AVX512_VBMI void ck_avx512_astc_total(
+    CK_INOUT total, CK_IN sums, CK_IN slope, CK_IN base, float x) {
+  const __m512 s = _mm512_cvtepi32_ps(*(const ck_i512 *)sums);
+  const __m512 offset = _mm512_mul_ps(*(const ck_f512 *)base, _mm512_set1_ps(x));
+  *(ck_f512 *)total = _mm512_fmadd_ps(*(const ck_f512 *)slope, s, offset);
+}
+
+/// Nine steps of the grid weights of kind 0, 64 bytes each, `stride` bytes apart.
+static inline CK_AVX512_VBMI void ck_avx512_astc_unpack_line(
+    CK_INOUT panel, CK_IN codes, CK_IN side, long stride) {
+  __m512i v[9];
+  ck_avx512_astc_steps(v, codes, side);
+  _Pragma("clang loop unroll(full)") for (int s = 0; s < 9; ++s) {
+    *(ck_i512 *)((char *)panel + s * stride) =
+        _mm512_permutexvar_epi8(v[s], ck_avx512_astc_weights());
+  }
+}
+
+/// Both accumulators (32-bit) = 128 times themselves.
+static inline CK_AVX512_VBMI void ck_avx512_astc_panel_shift(CK_INOUT acc0, CK_INOUT acc1) {
+  *(ck_i512 *)acc0 = _mm512_slli_epi32(*(const ck_i512 *)acc0, 7);
+  *(ck_i512 *)acc1 = _mm512_slli_epi32(*(const ck_i512 *)acc1, 7);
+}
+
+/// high (32-bit) = 128·high + low.
+static inline CK_AVX512_VBMI void ck_avx512_astc_join(CK_INOUT high, CK_IN low) {
+  *(ck_i512 *)high = _mm512_add_epi32(
+      _mm512_slli_epi32(*(const ck_i512 *)high, 7), *(const ck_i512 *)low);
+}
+
+/// What the codes of a tile of kind 1 stand for, as `ck_avx2_astc_palette` has it: of the lanes of
+/// 128 bits, j holds for rows 4j and 4j + 2, and for rows 4j + 1 and 4j + 3, eight bytes each.
+static inline CK_AVX512_VBMI __m512i ck_avx512_astc_table(CK_IN tables, int isOdd) {
+  const ck_i256 *table = (const ck_i256 *)tables + isOdd;
+  return _mm512_inserti64x4(_mm512_castsi256_si512(table[0]), table[2], 1);
+}
+
+/// The places of codes, whose upper bits are others', in a table; the second row of a lane of 128
+/// bits has its eight entries behind the first one's.
+static inline CK_AVX512_VBMI __m512i ck_avx512_astc_places(__m512i codes) {
+  const __m512i seven = _mm512_set1_epi8(7);
+  const __m512i second = _mm512_set4_epi64(0x0808080808080808, 0, 0x0808080808080808, 0);
+  // (codes & 7) | second.
+  return _mm512_ternarylogic_epi64(codes, seven, second, 0xEA);
+}
+
+/// Looks up a step's codes, four of each row.
+static inline CK_AVX512_VBMI __m512i ck_avx512_astc_look_up(
+    __m512i even, __m512i odd, __m512i codes) {
+  const __m512i eight = _mm512_set4_epi32(0x08080808, 0x08080808, 0, 0);
+  const __m512i places = _mm512_ternarylogic_epi64(codes, _mm512_set1_epi8(7), eight, 0xEA);
+  return _mm512_mask_shuffle_epi8(
+      _mm512_shuffle_epi8(even, places), 0xF0F0F0F0F0F0F0F0, odd, places);
+}
+
+/// Nine steps of what the codes of kind 1 stand for, 64 bytes each, `stride` bytes apart.
+static inline CK_AVX512_VBMI void ck_avx512_astc_unpack(
+    CK_INOUT panel, CK_IN codes, CK_IN side, CK_IN tables, long stride) {
+  const __m512i even = ck_avx512_astc_table(tables, 0), odd = ck_avx512_astc_table(tables, 1);
+  __m512i v[9];
+  ck_avx512_astc_steps(v, codes, side);
+  _Pragma("clang loop unroll(full)") for (int s = 0; s < 9; ++s) {
+    *(ck_i512 *)((char *)panel + s * stride) = ck_avx512_astc_look_up(even, odd, v[s]);
+  }
+}
+
+/// sums (16 × 32-bit) = Σ q·x over the 36 columns of a tile of kind 1.
+static inline CK_AVX512_VBMI void ck_avx512_astc_palette_sums(
+    CK_INOUT sums, CK_IN codes, CK_IN side, CK_IN x, CK_IN tables) {
+  const char *c = (const char *)codes, *a = (const char *)x;
+  const __m512i even = ck_avx512_astc_table(tables, 0), odd = ck_avx512_astc_table(tables, 1);
+  const __m512i q0 = *(const ck_i512 *)c, q1 = *(const ck_i512 *)(c + 64);
+  const __m512i q2 = *(const ck_i512 *)(c + 128);
+  const __m512i t0 = _mm512_shrdi_epi64(q0, q1, 48), t1 = _mm512_shrdi_epi64(q1, q2, 32);
+  __m512i e = _mm512_setzero_si512(), o = _mm512_setzero_si512();
+  const __m512i words[4] = {q0, t0, t1, q2};
+  // Two steps of one row in a lane of 64 bits.
+  _Pragma("clang loop unroll(full)") for (int i = 0; i < 4; ++i) {
+    const int b = i == 3 ? 16 : 0;
+    const __m512i first = CK_BYTES512(b, b + 3, b + 6, b + 9, b + 24, b + 27, b + 30, b + 33);
+    const __m512i other =
+        CK_BYTES512(b + 12, b + 15, b + 18, b + 21, b + 36, b + 39, b + 42, b + 45);
+    const __m512i y = _mm512_set1_epi64(*(const ck_i64 *)(a + 8 * i));
+    const __m512i f = ck_avx512_astc_places(_mm512_multishift_epi64_epi8(first, words[i]));
+    const __m512i g = ck_avx512_astc_places(_mm512_multishift_epi64_epi8(other, words[i]));
+    e = _mm512_dpbusd_epi32(e, _mm512_shuffle_epi8(even, f), y);
+    o = _mm512_dpbusd_epi32(o, _mm512_shuffle_epi8(odd, g), y);
+  }
+  // One sum a row: those of the even row in the lower 32 bits of a lane.
+  const __m512i both = _mm512_mask_add_epi32(
+      _mm512_add_epi32(e, _mm512_srli_epi64(e, 32)), 0xAAAA, o, _mm512_slli_epi64(o, 32));
+  const __m512i q = ck_avx512_astc_look_up(even, odd, ck_avx512_astc_tail(side));
+  *(ck_i512 *)sums = _mm512_dpbusd_epi32(both, q, ck_avx512_splat(a + 32));
+}
+
+/// One tile: acc (32-bit) += bytes of 4 columns.
+static inline CK_AVX512_VBMI void ck_avx512_astc_step(CK_INOUT acc, CK_IN codes, CK_IN x) {
+  *(ck_i512 *)acc = _mm512_dpbusd_epi32(
+      *(const ck_i512 *)acc, *(const ck_i512 *)codes, ck_avx512_splat(x));
+}
+
+#endif

@@ -1,0 +1,158 @@
+#if arch(x86_64)
+  import CKernels
+
+  // Pointers: codes and side records are those of a whole tile, panels and scratch as long as the
+  // protocol says; the C primitives read and write tiles, panels and local variables only.
+
+  /// Kernels over these need VBMI and VBMI2 beside the level.
+  extension AVX512: ASTCPrimitives {
+    typealias Factors = Reals
+    typealias ASTCTokens = TwelveASTCTokens<ASTCPanel>
+    typealias FewASTCTokens = FourASTCTokens<ASTCPanel>
+
+    /// 32 rows: a broadcast of activations serves two products.
+    struct ASTCPanel: ASTCPanelAccumulator {
+      typealias Step = Halves<__m512i>
+      var first: __m512i
+      var second: __m512i
+      @inline(__always) static var tileCount: Int { 2 }
+      @inline(__always) static var addsPairs: Bool { false }
+      @inline(__always) static var zero: Self { Self(first: .zero, second: .zero) }
+
+      @inline(__always) mutating func add(_ step: Step, _ x: UnsafeRawPointer) {
+        var step = step
+        unsafe ck_avx512_panel(&first, &second, &step, x)
+      }
+
+      @inline(__always) mutating func add(_ pair: Halves<Step>, _ x: UnsafeRawPointer) {
+        unsafe add(pair.low, x)
+        unsafe add(pair.high, x + 4)
+      }
+
+      @inline(__always) mutating func shift() {
+        unsafe ck_avx512_astc_panel_shift(&first, &second)
+      }
+
+      @inline(__always) func sums(tile: Int) -> __m512i { tile == 0 ? first : second }
+    }
+
+    @inline(__always)
+    static func lineSums(
+      _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer,
+      _: UnsafeMutableRawPointer
+    ) -> Sums {
+      var sums = Sums.zero
+      unsafe ck_avx512_astc_line_sums(&sums, codes, side, x)
+      return sums
+    }
+
+    /// What a palette is made to, and the factors.
+    @inline(__always)
+    private static func palette(
+      _ side: UnsafeRawPointer
+    ) -> (tables: Halves<Halves<__m256i>>, factors: ASTCFactors<AVX512>) {
+      let none = Halves(low: __m256i.zero, high: .zero)
+      var tables = Halves(low: none, high: none)
+      var slope = Reals.zero
+      var base = slope
+      var unit = slope
+      unsafe ck_avx2_astc_palette(&tables, &slope, &base, &unit, side)
+      return (tables, ASTCFactors(slope: slope, base: base, unit: unit))
+    }
+
+    @inline(__always)
+    static func paletteSums(
+      _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer,
+      _: UnsafeMutableRawPointer
+    ) -> (sums: Sums, factors: ASTCFactors<AVX512>) {
+      var palette = unsafe palette(side)
+      var sums = Sums.zero
+      unsafe ck_avx512_astc_palette_sums(&sums, codes, side, x, &palette.tables)
+      return (sums, palette.factors)
+    }
+
+    @inline(__always)
+    static func line(_ side: UnsafeRawPointer, center: Int32) -> ASTCFactors<AVX512> {
+      var slope = Reals.zero
+      var base = slope
+      unsafe ck_avx512_astc_line(&slope, &base, side, Float(center))
+      return ASTCFactors(slope: slope, base: base, unit: .splat(ASTCTile.fractionUnit))
+    }
+
+    @inline(__always)
+    static func unpackLine(
+      _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, to panel: UnsafeMutableRawPointer,
+      stride: Int
+    ) {
+      unsafe ck_avx512_astc_unpack_line(panel, codes, side, stride)
+    }
+
+    @inline(__always)
+    static func unpackPalette(
+      _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, to panel: UnsafeMutableRawPointer,
+      stride: Int
+    ) -> ASTCFactors<AVX512> {
+      var palette = unsafe palette(side)
+      unsafe ck_avx512_astc_unpack(panel, codes, side, &palette.tables, stride)
+      return palette.factors
+    }
+
+    @inline(__always)
+    static func storePalette(
+      _ pairs: UInt64, _ lines: Int32, to palette: UnsafeMutableRawPointer
+    ) {
+      unsafe ck_avx2_astc_store_palette(palette, pairs, lines)
+    }
+
+    @inline(__always)
+    static func lookUpDigits(
+      _ codes: UnsafeRawPointer, threes: UInt16, scratch: UnsafeMutableRawPointer,
+      to digits: UnsafeMutableRawPointer, stride: Int
+    ) {
+      let palettes = unsafe scratch + ASTCTile.palettesOffset
+      let patterns = unsafe scratch + ASTCTile.patternsOffset
+      let rowDigits = unsafe scratch + ASTCTile.rowDigitsOffset
+      var half = 0
+      while half < 2 {
+        var row = 8 &* half
+        while row < 8 &* half &+ 4 {
+          unsafe ck_avx2_astc_look_up_rows(
+            rowDigits + (row & 3) &* 32, codes + 4 &* row, palettes + 32 &* row,
+            patterns + 8 &* row, UInt32(threes &>> UInt16(truncatingIfNeeded: row)))
+          row &+= 1
+        }
+        var digit = 0
+        while digit < 6 {
+          let step = digit < 3 ? digit : digit &+ 6
+          unsafe ck_avx2_astc_store_steps(
+            digits + (step &* stride &+ 32 &* half), rowDigits + digit &* 128, stride)
+          digit &+= 1
+        }
+        half &+= 1
+      }
+    }
+
+    @inline(__always)
+    static func total(_ sums: Sums, _ factors: ASTCFactors<AVX512>, x: Float) -> Reals {
+      var sums = sums
+      var factors = factors
+      var total = Reals.zero
+      unsafe ck_avx512_astc_total(&total, &sums, &factors.slope, &factors.base, x)
+      return total
+    }
+
+    @inline(__always)
+    static func digitSums(_ digits: UnsafeRawPointer, _ x: UnsafeRawPointer) -> Sums {
+      var high = Sums.zero
+      var low = Sums.zero
+      var step = 0
+      while step < 9 {
+        unsafe ck_avx512_astc_step(&high, digits + step &* 64, x + step &* 4)
+        unsafe ck_avx512_astc_step(&low, digits + (step &* 64 &+ 576), x + step &* 4)
+        step &+= 1
+      }
+      unsafe ck_avx512_astc_join(&high, &low)
+      return high
+    }
+  }
+#endif

@@ -1,0 +1,140 @@
+import CKernels
+
+// Pointers: the arguments describe the whole matrix, all tokens and the output as the contract
+// says; every address below is inside of one of them, by the loop bounds.
+
+/// Bytes of codes between a load and the prefetch for a later one: see `gemvPerToken`.
+private let prefetchDistance = 8192
+
+/// Bands of 16 rows times one or a few tokens. The tiles of a band are read from memory once and
+/// from cache for every further token.
+@inline(__always)
+func gemvASTC<P: ASTCPrimitives>(
+  _: P.Type, isHDR: Bool, _ arguments: UnsafePointer<CKProduct>
+) {
+  let a = unsafe arguments.pointee
+  var band = unsafe a.tileBegin
+  while unsafe band < a.tileEnd {
+    var token = 0
+    while unsafe token < a.tokenCount {
+      var walk = unsafe ASTCBandWalk<P>(a, band: band, token: token)
+      unsafe walk.addTiles(a, isHDR: isHDR)
+      let scales = unsafe (a.scales + band &* a.scaleTileBytes).loadUnaligned(as: P.Reals.self)
+      let result = unsafe astcResult(walk.total, scales, isHDR: isHDR)
+      unsafe store(result, a, tile: band, token: token)
+      token &+= 1
+    }
+    band &+= 1
+  }
+}
+
+/// The rows' results from their sums.
+@inline(__always)
+func astcResult<Reals: RealVector>(_ total: Reals, _ scales: Reals, isHDR: Bool) -> Reals {
+  isHDR ? total * scales : total * scales * .splat(257.0 / 64)
+}
+
+/// A block's part of the result from the integer sums' total, before the activations' scale.
+@inline(__always)
+func astcPart<P: ASTCPrimitives>(
+  _: P.Type, _ total: P.Reals, unit: P.Reals, minimum: P.Reals, x: Float, isHDR: Bool
+) -> P.Reals {
+  isHDR ? unit * total + minimum * .splat(x) : total
+}
+
+/// One token's way along a band.
+@unsafe private struct ASTCBandWalk<P: ASTCPrimitives> {
+  var total = P.Reals.splat(0)
+  let kinds: UnsafePointer<UInt8>
+  var codes: UnsafeRawPointer
+  var side: UnsafeRawPointer
+  var x: UnsafeRawPointer
+  let scales: UnsafePointer<Float>
+  let sums: UnsafePointer<Float>
+  let scratch: UnsafeMutableRawPointer
+
+  @inline(__always) init(_ a: CKProduct, band: Int, token: Int) {
+    let begin = unsafe a.codes + band &* a.codeTileBytes
+    unsafe kinds = begin.assumingMemoryBound(to: UInt8.self)
+    unsafe codes = begin + (a.chunkCount &+ 63) & ~63
+    unsafe side = codes
+    unsafe x = UnsafeRawPointer(a.activations + token &* a.activationStride)
+    unsafe scales = a.activationScales + token &* a.activationScaleStride
+    unsafe sums = a.groupSums + token &* a.groupSumStride
+    unsafe scratch = a.scratch.unsafelyUnwrapped
+  }
+
+  @inline(__always) mutating func addTiles(_ a: CKProduct, isHDR: Bool) {
+    let sideBytes = ASTCTile.sideBytes(isHDR: isHDR)
+    var tile = 0
+    while unsafe tile < a.chunkCount {
+      let end = unsafe min(tile &+ ASTCTile.runTiles, a.chunkCount)
+      unsafe side = codes + (end &- tile) &* ASTCTile.codeBytes
+      while tile < end {
+        // The kind that most tiles have gets a loop of its own.
+        while unsafe tile < end && kinds[tile] == (isHDR ? 1 : 0) {
+          unsafe ck_prefetch(codes + prefetchDistance)
+          unsafe ck_prefetch(codes + (prefetchDistance &+ 64))
+          unsafe ck_prefetch(codes + (prefetchDistance &+ 128))
+          unsafe ck_prefetch(side + prefetchDistance)
+          unsafe isHDR ? addPalette(tile) : addLine(tile, isHDR: false)
+          unsafe advance(sideBytes)
+          tile &+= 1
+        }
+        if tile < end {
+          if isHDR, unsafe kinds[tile] == 0 {
+            unsafe addLine(tile, isHDR: true)
+          } else {
+            unsafe addDigits(a, tile, isHDR: isHDR)
+          }
+          unsafe advance(sideBytes)
+          tile &+= 1
+        }
+      }
+      // The next run begins behind the side records.
+      unsafe codes = side
+    }
+  }
+
+  @inline(__always) private mutating func advance(_ sideBytes: Int) {
+    unsafe codes += ASTCTile.codeBytes
+    unsafe side += sideBytes
+    unsafe x += ASTCTile.columns
+  }
+
+  @inline(__always)
+  private mutating func add(_ sums: P.Reals, unit: P.Reals, _ tile: Int, isHDR: Bool) {
+    let minimum = unsafe isHDR ? P.halves(side + 56) : .splat(0)
+    let part = unsafe astcPart(
+      P.self, sums, unit: unit, minimum: minimum, x: self.sums[tile], isHDR: isHDR)
+    unsafe total = total + part * .splat(scales[tile])
+  }
+
+  /// Kind 0.
+  @inline(__always) private mutating func addLine(_ tile: Int, isHDR: Bool) {
+    let products = unsafe P.lineSums(codes, side, x, scratch)
+    let line = unsafe P.line(side, center: isHDR ? 0 : ASTCTile.center)
+    let sums = unsafe P.total(products, line, x: sums[tile])
+    unsafe add(sums, unit: line.unit, tile, isHDR: isHDR)
+  }
+
+  /// Kind 1.
+  @inline(__always) private mutating func addPalette(_ tile: Int) {
+    let products = unsafe P.paletteSums(codes, side, x, scratch)
+    let sums = unsafe P.total(products.sums, products.factors, x: sums[tile])
+    unsafe add(sums, unit: products.factors.unit, tile, isHDR: true)
+  }
+
+  /// Kinds 2 and 3.
+  @inline(__always) private mutating func addDigits(_ a: CKProduct, _ tile: Int, isHDR: Bool) {
+    let units = unsafe scratch + ASTCTile.unitsOffset
+    unsafe ASTCTile.unpackDigits(
+      P.self, kinds[tile], codes, side, isHDR: isHDR, tables: a.tables.unsafelyUnwrapped,
+      scratch: scratch, to: scratch, stride: 64, units: units)
+    let products = unsafe P.digitSums(scratch, x)
+    let offset = unsafe isHDR ? 0 : ASTCTile.center &* Int32(sums[tile])
+    let sums = P.reals(P.affine(products, multiplier: 1, offset: offset))
+    let unit = unsafe isHDR ? units.loadUnaligned(as: P.Reals.self) : .splat(0)
+    unsafe add(sums, unit: unit, tile, isHDR: isHDR)
+  }
+}

@@ -1,0 +1,60 @@
+import CKernels
+import PackedFormats
+import TensorCore
+
+/// What the kernels over ASTC tiles look up: the ends of lines that pairs of stored numbers mean, and
+/// the partition of every column for each of 2 × 1024 seeds. 103 kB, made once.
+final class ASTCKernelTables: Sendable {
+  static let shared = ASTCKernelTables()
+
+  private let storage: AlignedStorage
+
+  /// The first byte; valid for ever, since `shared` is never freed.
+  @unsafe var address: UnsafeRawPointer { unsafe UnsafeRawPointer(storage.baseAddress) }
+
+  private init() {
+    storage = AlignedStorage(byteCount: Int(CK_ASTC_TABLE_BYTES))
+    let base = unsafe storage.baseAddress
+    func store(_ value: UInt8, _ offset: Int) {
+      precondition(offset < Int(CK_ASTC_TABLE_BYTES), "outside the tables")
+      // Inside the storage.
+      unsafe base.storeBytes(of: value, toByteOffset: offset, as: UInt8.self)
+    }
+    /// Both ends of every pair of stored numbers, as they are and as a base and an offset.
+    func storePairs(_ range: ASTCRange, bits: Int, _ begin: Int) {
+      let levels = 0..<range.levelCount
+      for second in levels {
+        for first in levels {
+          let v0 = ASTCQuantization.endpoint(first, range: range)
+          let v1 = ASTCQuantization.endpoint(second, range: range)
+          let base = v0 >> 2 | v1 & 0xC0
+          let sum = base.addingReportingOverflow(v1 & 0x3F)
+          let place = begin + 2 * (second << bits | first)
+          store(v0, place)
+          store(v1, place + 1)
+          // The second table lies behind the first one's 4^bits entries of two bytes.
+          let other = place + 2 * (1 << (2 * bits))
+          store(base, other)
+          store(sum.overflow ? 255 : sum.partialValue, other + 1)
+        }
+      }
+    }
+    storePairs(.levels12, bits: 4, Int(CK_ASTC_PAIRS12))
+    storePairs(.levels20, bits: 5, Int(CK_ASTC_PAIRS20))
+    for count in 2...3 {
+      for seed in 0..<ASTCPartitioning.seedCount {
+        let pattern = unsafe ASTCPartitioning.pattern(seed: seed, count: count)
+        let begin =
+          Int(CK_ASTC_PATTERNS)
+          + ((count - 2) * ASTCPartitioning.seedCount + seed) * Int(CK_ASTC_PATTERN_BYTES)
+        for column in 0..<36 {
+          // The place of the partition's first value in the row's palette; columns as the triples
+          // have them, first codes first.
+          let partition = unsafe pattern[column]
+          let place = 16 * (column % 12 / 4) + 4 * (column / 12) + column % 4
+          store(partition * (count == 2 ? 8 : 4), begin + place)
+        }
+      }
+    }
+  }
+}
