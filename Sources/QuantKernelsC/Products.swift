@@ -53,7 +53,7 @@ import PackedFormats
     unsafe arguments = CKProduct(
       codes: weights.codes, scales: weights.scales, activations: tokens.codes,
       activationScales: tokens.scales, tokenSums: tokens.sums, groupSums: tokens.groupSums,
-      output: place.mutableBase.assumingMemoryBound(to: Float.self), scratch: working,
+      tables: nil, output: place.mutableBase.assumingMemoryBound(to: Float.self), scratch: working,
       codeTileBytes: layout.codeTileBytes, scaleTileBytes: layout.scaleTileBytes,
       activationStride: x.stride, activationScaleStride: x.scaleStride,
       groupSumStride: x.groupSumStride, outputStride: Int(truncatingIfNeeded: outputStride),
