@@ -133,7 +133,7 @@ final class VectorRunner: KernelRunner {
     case .add, .multiply, .swiglu, .rmsNorm: 12
     case .scale, .softmax: 8
     case .convertToF16, .convertFromF16: 6
-    case .convertToS8, .quantizePerToken, .quantizePerChunk: 5
+    case .convertToS8, .quantizePerToken, .quantizePerChunk, .quantizePerBlock: 5
     default: 4
     }
   }
@@ -146,11 +146,10 @@ final class VectorRunner: KernelRunner {
       unsafe storage.baseAddress.assumingMemoryBound(to: Float.self)
       + turn * what.tokens * count * 3
     turn = turn + 1 == copyCount ? 0 : turn + 1
-    if what.operation == .quantizePerToken || what.operation == .quantizePerChunk {
+    if let grouping = what.operation.quantizedGrouping {
       unsafe activations.quantize(
         copy, tokenCount: what.tokens, columnCount: count, stride: count * 3,
-        for: what.operation == .quantizePerToken ? .perToken : .perChunk, using: platform.library,
-        pool: platform.pool)
+        for: grouping, using: platform.library, pool: platform.pool)
       return
     }
     for token in 0..<what.tokens {

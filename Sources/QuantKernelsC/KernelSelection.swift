@@ -85,7 +85,7 @@ extension InstructionSet {
 /// What `afm_library` is: the kernels of one level.
 @safe struct KernelSelection {
   let level: InstructionSet
-  private let perToken, perChunk: QuantizationFunction
+  private let perToken, perChunk, perBlock: QuantizationFunction
   private let s8c, s8g32, u4g32, u4c, u2c, u2g64: ProductPair
 
   /// The level is one that this CPU runs.
@@ -99,6 +99,7 @@ extension InstructionSet {
     self.level = level
     perToken = quantization(.quantizePerToken)
     perChunk = quantization(.quantizePerChunk)
+    perBlock = quantization(.quantizePerBlock)
     s8c = ProductPair(.s8c, level, features)
     s8g32 = ProductPair(.s8g32, level, features)
     u4g32 = ProductPair(.u4g32, level, features)
@@ -111,6 +112,7 @@ extension InstructionSet {
     switch grouping {
     case .perToken: perToken
     case .perChunk: perChunk
+    case .perBlock: perBlock
     }
   }
 
