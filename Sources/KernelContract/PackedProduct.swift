@@ -27,9 +27,10 @@ import CKernels
 /// the grid weight, and u = 257 · 2^-22: before the block format rounds to C = 257·v/64 (and in HDR
 /// to a binary16 H), so that a weight is within 1/2 · s in LDR, and within 2^-10 of H and 2^-24, of
 /// the format's. An HDR block of logarithms has six values H, at most an octave apart. With
-/// u = 2^(e − 25), e = min(max(E, 1), 30) for the exponent bits E of the value at w = 0, they are integers
-/// V = H/u; with δ = V − V(w = 0), v = V(w = 0) + q · 2^n, q = ⌊(δ + 2^(n−1)) / 2^n⌋ and the smallest n for
-/// which ⌊δ(w = 64) / 2^n⌋ < 128: off the format's value by at most 1/127 of what the block spans.
+/// u = 2^(e − 25), e = min(max(E, 1), 30) for the exponent bits E of the value at w = 0, they are
+/// integers V = H/u; with δ = V − V(w = 0), v = V(w = 0) + q · 2^n, q = ⌊(δ + 2^(n−1)) / 2^n⌋ (q = δ for
+/// n = 0) and the smallest n for which ⌊δ(w = 64) / 2^n⌋ < 128: off the format's value by at most
+/// 1/127 of what the block spans.
 ///
 /// c is the signed code in s8c and s8g32. Nothing is fused; f32(Σ c·x) and the differences in u2g64
 /// and u4c are exact, and f32(Σ v·x) is rounded once.
