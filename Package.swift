@@ -29,6 +29,7 @@ let package = Package(
   products: [
     .executable(name: "afm-bench", targets: ["afm-bench"]),
     .library(name: "QuantKernels", targets: ["QuantKernels"]),
+    .library(name: "QuantKernelsC", targets: ["QuantKernelsC", "CQuantKernels"]),
     .library(name: "PackedFormats", targets: ["PackedFormats"]),
     .library(name: "ModelFile", targets: ["ModelFile"]),
     .library(name: "KVCache", targets: ["KVCache"]),
@@ -46,10 +47,11 @@ let package = Package(
     module("Files"),
     .target(name: "CKernels"),
     .target(name: "CPlatform"),
+    .target(name: "CQuantKernels"),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
     // Floor 1.
-    module("PackedFormats", ["TensorCore"]),
+    module("PackedFormats", ["TensorCore", "CKernels"]),
     module("KVCache", ["TensorCore"]),
     module("TraceExport", ["TraceCore", "TensorCore", protobuf]),
     module("Tokenization"),
@@ -70,6 +72,9 @@ let package = Package(
       "QuantKernels",
       ["Kernels", "KernelContract", "PackedFormats", "TensorCore", "CKernels", "CPlatform"]),
     module(
+      "QuantKernelsC",
+      ["Kernels", "KernelContract", "PackedFormats", "CKernels", "CPlatform", "CQuantKernels"]),
+    module(
       "KernelChecks",
       [
         "QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats",
@@ -84,13 +89,18 @@ let package = Package(
         "KVCache", "Tokenization", "PackedFormats", "TensorCore", "TraceCore", "Files",
       ]),
     module("Report", ["BenchCore"]),
+    module(
+      "KernelBench",
+      [
+        "QuantKernels", "BenchCore", "KernelContract", "PackedFormats", "TensorCore", "CPlatform",
+      ]),
 
     // Floor 6.
     .executableTarget(
       name: "afm-bench",
       dependencies: [
-        "Engines", "Report", "BenchCore", "Tiers", "EngineInterface", "ModelFile", "TraceExport",
-        "TraceCore", "QuantKernels", "KernelContract", "PackedFormats", "Tokenization",
+        "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "EngineInterface", "ModelFile", "TraceExport",
+        "TraceCore", "QuantKernels", "Kernels", "KernelContract", "PackedFormats", "Tokenization",
         "TensorCore", "Files", argumentParser,
       ],
       swiftSettings: strict),
@@ -110,6 +120,12 @@ let package = Package(
       "Kernels",
       ["KernelChecks", "KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
     tests("QuantKernels", ["KernelChecks", "KernelContract", "KernelReference", "PackedFormats"]),
+    tests(
+      "QuantKernelsC",
+      [
+        "CQuantKernels", "KernelChecks", "KernelContract", "PackedFormats", "QuantKernels",
+        "TensorCore",
+      ]),
     tests("BenchCore", ["Tiers", "EngineInterface"]),
     tests("Report", ["BenchCore"]),
     // These run the built program as a process.

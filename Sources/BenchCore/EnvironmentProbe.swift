@@ -82,6 +82,9 @@ package struct EnvironmentProbe {
       .flatMap(SystemText.chosen)
   }
 
+  /// Bytes of the largest cache; nil where the system does not say.
+  package var largestCacheByteCount: Int? { caches().map(\.byteCount).max() }
+
   private func caches() -> [Environment.CacheLevel] {
     // CPUs have at most five; the bound only keeps a strange system from going on.
     (0..<16).compactMap { index in

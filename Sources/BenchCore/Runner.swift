@@ -171,8 +171,8 @@ package struct CellMeasurement: Sendable {
     samples.reduce(0) { $0 + Self.eventCount(tokens: $1.tokenTimes.count) }
   }
 
-  /// A token has two span events and six counters; a request some forty of its own.
-  static func eventCount(tokens: Int) -> Int { 40 + 8 * tokens }
+  /// A token has two span events and seven counters; a request some forty of its own.
+  static func eventCount(tokens: Int) -> Int { 40 + 9 * tokens }
 
   mutating func add(_ sample: ServedRequest, isWarmup: Bool, began: String) {
     if isWarmup {

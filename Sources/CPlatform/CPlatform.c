@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -48,3 +50,17 @@ int32_t cp_pin_to_core(int32_t index) {
   }
   return EINVAL;
 }
+
+int32_t cp_thread_start(void *(*body)(void *), void *argument, uintptr_t *thread) {
+  sigset_t all, before;
+  sigfillset(&all);
+  // A thread begins with the mask of the one that starts it.
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t started;
+  const int error = pthread_create(&started, NULL, body, argument);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error == 0) *thread = (uintptr_t)started;
+  return error;
+}
+
+void cp_thread_join(uintptr_t thread) { pthread_join((pthread_t)thread, NULL); }

@@ -30,6 +30,8 @@ package protocol Session: AnyObject {
   var contextLimit: Int { get }
   /// Cache bytes now.
   var cacheUsage: SessionCacheUsage { get }
+  /// Time in which its calls have waited for other threads of the engine, since the engine was made.
+  var threadWaitNanoseconds: Int64 { get }
 
   /// Runs tokens through the model in batches and appends them to the cache; afterwards the logits
   /// are those after the last one. Throws `EngineError.contextExceeded`, with limit and need and

@@ -12,9 +12,14 @@ package struct EngineOptions: Sendable {
   package var threads: Int?
   /// An instruction set's name; nil leaves it to `AFM_ISA` and the machine.
   package var instructionSet: String?
+  /// How its threads wait for each other.
+  package var waiting: ThreadPool.Waiting
 
-  package init(threads: Int? = nil, instructionSet: String? = nil) {
+  package init(
+    threads: Int? = nil, instructionSet: String? = nil, waiting: ThreadPool.Waiting = .spinning
+  ) {
     self.threads = threads
+    self.waiting = waiting
     self.instructionSet = instructionSet
   }
 }
@@ -29,7 +34,7 @@ package enum EngineLoader {
     -> any Engine
   {
     let library = try library(options.instructionSet)
-    let pool = ThreadPool(threadCount: options.threads)
+    let pool = ThreadPool(threadCount: options.threads, waiting: options.waiting)
     let compute = Compute(library: library, pool: pool)
     switch try ModelPath.open(path) {
     case .container(let file):

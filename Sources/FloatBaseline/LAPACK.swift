@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import KernelContract
 
 /// The eigenvectors of symmetric matrices, through the LAPACK in OpenBLAS, loaded at run time.
 ///
@@ -34,7 +30,8 @@
   ///
   /// Changes this process's environment: call it before there are threads that read it.
   package init(path: String = "libopenblas.so.0") throws(FloatBaselineError) {
-    unsafe setenv("OPENBLAS_NUM_THREADS", "1", 1)
+    OpenBLAS.prepareEnvironment(
+      for: InstructionSet.available(on: CPUFeatures.detect()).max() ?? .portable)
     let library = try SystemLibrary(path)
     // The types are those of OpenBLAS's cblas.h and LAPACK's dsyevr.f, with 32-bit integers, as
     // Debian builds them.

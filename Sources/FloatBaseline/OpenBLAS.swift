@@ -43,9 +43,7 @@ import KernelContract
   package init(
     for level: InstructionSet, path: String = "libopenblas.so.0"
   ) throws(FloatBaselineError) {
-    // 0: what the user has set stays.
-    unsafe setenv("OPENBLAS_CORETYPE", Self.coreType(for: level), 0)
-    unsafe setenv("OPENBLAS_NUM_THREADS", "1", 1)
+    Self.prepareEnvironment(for: level)
     let library = try SystemLibrary(path)
     // The types are those of OpenBLAS's cblas.h, with 32-bit integers, as Debian builds it.
     unsafe gemm = try unsafe unsafeBitCast(library.symbol("cblas_sgemm"), to: Gemm.self)
@@ -55,6 +53,13 @@ import KernelContract
     let config = try unsafe unsafeBitCast(library.symbol("openblas_get_config"), to: Text.self)
     coreType = unsafe core().map { unsafe String(cString: $0) } ?? "unknown"
     configuration = unsafe config().map { unsafe String(cString: $0) } ?? "unknown"
+  }
+
+  /// Sets what the library reads when it is loaded.
+  static func prepareEnvironment(for level: InstructionSet) {
+    // 0: what the user has set stays.
+    unsafe setenv("OPENBLAS_CORETYPE", coreType(for: level), 0)
+    unsafe setenv("OPENBLAS_NUM_THREADS", "1", 1)
   }
 
   /// The name that OpenBLAS has for the oldest core of a level.

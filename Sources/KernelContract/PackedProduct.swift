@@ -42,8 +42,8 @@ import CKernels
 ///
 /// **Shapes.** Activations [tokens][chunkCount · 64] (`s8g36`: · 36), zero after the last column;
 /// output [tokens][rows], of which only the tiles' rows are written. Scratch has
-/// `PackedProductScratch.byteCount(columns:)` bytes for GEMM, `tileByteCount` for GEMV over ASTC,
-/// 64-byte aligned. ASTC tiles are valid, and have the tables of `ASTCKernelTables`.
+/// `PackedProductScratch.byteCount(columns:)` bytes for GEMM, over ASTC `astcByteCount(columns:)`, and
+/// `tileByteCount` for GEMV; 64-byte aligned. ASTC tiles are valid, and have the tables of `ASTCKernelTables`.
 ///
 /// **Aliasing and alignment.** Nothing may overlap. Codes are 64-byte aligned; all else has its
 /// element's alignment. Nothing is allocated and no memory outside the shapes is read or written,
@@ -91,13 +91,17 @@ import CKernels
 
 /// The working memory that a GEMM kernel needs on each thread.
 package enum PackedProductScratch {
-  /// Bytes for a panel of rows unpacked over all columns, and for the accumulators of a tile; enough
-  /// for every format.
+  /// Bytes for a panel of rows unpacked over all columns, and for the accumulators of a tile.
   package static func byteCount(columns: Int) -> Int {
+    Int(CK_ACCUMULATOR_BYTES) + (columns + 63) / 64 * 64 * Int(CK_PANEL_ROWS)
+  }
+
+  /// The same over ASTC, which is more than over the other formats: a panel may have two digits a
+  /// value.
+  package static func astcByteCount(columns: Int) -> Int {
     let blockCount = (columns + 35) / 36
     let blocks = (blockCount + 63) / 64 * 64 + blockCount * Int(CK_ASTC_PANEL_BLOCK_BYTES)
-    let panel = (columns + 63) / 64 * 64 * Int(CK_PANEL_ROWS)
-    return Int(CK_ACCUMULATOR_BYTES) + max(panel, Int(CK_ASTC_TILE_BYTES) + blocks)
+    return Int(CK_ACCUMULATOR_BYTES) + Int(CK_ASTC_TILE_BYTES) + blocks
   }
 
   /// Bytes that a GEMV kernel needs on each thread, over ASTC alone: those of one tile.

@@ -3,9 +3,12 @@
 ///
 /// An error of W[row, column] reaches the output multiplied by the activation of its column, so
 /// that the expected squared error of an output is Σ error² · E[x²], if activations of different
-/// columns did not correlate.
+/// columns did not correlate. Every token's activations are first scaled to a mean square of 1: what
+/// counts is the error of an output relative to the token's own size. Without that the first tokens
+/// of a sequence, thousands of times as large in some layers of some models, would be all that
+/// counts there.
 package struct ActivationStatistics: Hashable, Sendable {
-  /// Mean of x² by column, for each matrix that read something; finite, none is negative.
+  /// Mean of x² by column over tokens of mean square 1, for each matrix that read something; finite, none is negative.
   package private(set) var meanSquares: [String: [Float]]
   /// Tokens that were run.
   package var tokenCount: Int

@@ -70,7 +70,8 @@ struct PackedPiece: Sendable {
     let columnCount = values.count / rowCount
     var packed = [Float](repeating: 0, count: values.count)
     var output = packed.mutableSpan
-    plan.format.dequantize(stored.planes, rowCount: rowCount, columnCount: columnCount, into: &output)
+    plan.format.dequantize(
+      stored.planes, rowCount: rowCount, columnCount: columnCount, into: &output)
     var sums = ErrorSums()
     for row in 0..<rowCount {
       for column in 0..<columnCount {

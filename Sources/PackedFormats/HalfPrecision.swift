@@ -41,8 +41,11 @@ package enum HalfPrecision {
 
   /// The largest binary16 value that is not above `value`, which is at least −65504 and finite.
   package static func roundedDown(_ value: Float) -> Float {
-    let nearest = Float16(value)
-    if nearest.isFinite, Float(nearest) <= value { return Float(nearest) }
-    return Float(nearest.nextDown)
+    let nearest = bits(value)
+    if nearest & 0x7C00 != 0x7C00, float(bits: nearest) <= value { return float(bits: nearest) }
+    // The next one below: a positive number's bits count down, a negative one's up; below both
+    // zeros comes the negative number of least magnitude.
+    if nearest & 0x7FFF == 0 { return float(bits: 0x8001) }
+    return float(bits: nearest & 0x8000 == 0 ? nearest - 1 : nearest + 1)
   }
 }

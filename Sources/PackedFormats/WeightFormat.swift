@@ -33,9 +33,17 @@ public enum WeightFormat: UInt16, CaseIterable, Hashable, Sendable {
   /// The name on the command line, in file headers and in kernel names.
   public var name: String {
     switch self {
+    case .f32: "f32"
+    case .f16: "f16"
+    case .s8c: "s8c"
+    case .s8g32: "s8g32"
+    case .u4g32: "u4g32"
+    case .u4c: "u4c"
+    case .u2c: "u2c"
+    case .u2g64: "u2g64"
+    case .u2t: "u2t"
     case .astc6x6LDR: "astc6x6-ldr"
     case .astc6x6HDR: "astc6x6-hdr"
-    default: String(describing: self)
     }
   }
 

@@ -52,7 +52,7 @@ public final class Activations: @unchecked Sendable {
     groupSumStorage = AlignedStorage(byteCount: tokenCapacity * chunkCount * 8)
     scratchByteCount =
       tokenCapacity > 1
-      ? PackedProductScratch.byteCount(columns: columnCapacity)
+      ? PackedProductScratch.astcByteCount(columns: columnCapacity)
       : PackedProductScratch.tileByteCount
     scratchStorage = AlignedStorage(byteCount: threadCapacity * scratchByteCount)
   }
@@ -158,11 +158,11 @@ public final class Activations: @unchecked Sendable {
   let function: QuantizationFunction
   let arguments: CKQuantization
 
-  func perform(thread: Int, threadCount: Int) {
+  func perform(part index: Int, of partCount: Int, thread: Int) {
     let tokens = unsafe ThreadPool.share(
-      of: arguments.tokenEnd, thread: thread, threadCount: threadCount)
+      of: arguments.tokenEnd, part: index, partCount: partCount)
     guard !tokens.isEmpty else { return }
-    // The arguments describe memory that the caller of `quantize` vouched for; each thread writes
+    // The arguments describe memory that the caller of `quantize` vouched for; each part has
     // its own tokens.
     var part = unsafe arguments
     unsafe part.tokenBegin = tokens.lowerBound

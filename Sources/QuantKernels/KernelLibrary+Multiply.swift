@@ -3,23 +3,6 @@ import KernelContract
 import PackedFormats
 
 extension KernelLibrary {
-  /// The tokens from which on GEMM is chosen over GEMV a token (which reads each row tile from
-  /// memory once and then from cache). Measured on Zen 3, AVX2, 2048x2048, medians of 15 interleaved
-  /// runs, time of GEMV over GEMM at 2, 4, 6 and 8 tokens: u2c 0.75, 0.87, 1.09, 1.12; u2g64 0.75,
-  /// 0.92, 1.01, 1.12; u4g32 1.21, 1.51, 1.77, 1.99; u4c 0.80, 1.00, 1.22, 1.23; s8c 0.73, 0.92,
-  /// 0.98, 1.02; s8g32 0.75, 0.97, 1.07, 1.13; of 512x2048 ASTC tiles of kind 0 1.04, 1.63, 1.91, 2.19,
-  /// of kind 1 1.47, 2.59, 3.21, 3.81.
-  package static func gemmTokenCount(_ format: WeightFormat) -> Int {
-    switch format {
-    case .u4g32, .astc6x6LDR, .astc6x6HDR: 2
-    case .u4c: 4
-    case .u2c, .u2g64, .u2t, .s8g32: 6
-    case .s8c: 8
-    case .f32, .f16:
-      preconditionFailure("there are no kernels for \(format.name)")
-    }
-  }
-
   /// y = W · x for every token: output[t][r] = Σ W[r][c] · x[t][c], as `PackedProductFunction`
   /// says.
   ///
@@ -40,6 +23,18 @@ extension KernelLibrary {
     into output: UnsafeMutablePointer<Float>, outputStride: Int? = nil, rows: Range<Int>? = nil,
     pool: ThreadPool
   ) {
+    let usesGEMM = activations.tokenCount >= PackedProductChoice.gemmTokenCount(weights.format)
+    unsafe multiply(
+      weights, activations, by: usesGEMM ? .gemm : .gemv, into: output,
+      outputStride: outputStride, rows: rows, pool: pool)
+  }
+
+  /// The same by GEMV or by GEMM, whatever the number of tokens.
+  @unsafe package func multiply(
+    _ weights: PackedMatrix, _ activations: Activations, by operation: KernelOperation,
+    into output: UnsafeMutablePointer<Float>, outputStride: Int? = nil, rows: Range<Int>? = nil,
+    pool: ThreadPool
+  ) {
     let tokenCount = activations.tokenCount
     precondition(
       activations.columnCount == weights.columnCount,
@@ -53,12 +48,12 @@ extension KernelLibrary {
       rows.lowerBound >= 0 && rows.upperBound <= weights.rowCount && rows.lowerBound % 16 == 0
         && (rows.upperBound % 16 == 0 || rows.upperBound == weights.rowCount),
       "rows \(rows) are no tiles of \(weights.rowCount) rows")
-    let usesGEMM = tokenCount >= Self.gemmTokenCount(weights.format)
+    let usesGEMM = operation == .gemm
     let needsScratch = usesGEMM || weights.format.isASTC
     precondition(
       !needsScratch || pool.threadCount <= activations.threadCapacity,
       "activations for \(activations.threadCapacity) threads, a pool of \(pool.threadCount)")
-    let function = product(usesGEMM ? .gemm : .gemv, weights.format)
+    let function = product(operation, weights.format)
     let arguments = unsafe Self.arguments(
       weights, activations, output, outputStride ?? weights.rowCount)
     let firstTile = rows.lowerBound / 16
@@ -66,7 +61,9 @@ extension KernelLibrary {
       function: function, arguments: arguments, firstTile: firstTile,
       tileCount: (rows.upperBound + 15) / 16 - firstTile,
       activations: needsScratch ? activations : nil)
-    pool.run(work)
+    // A part of some microseconds: 32 KiB of codes at one token, as many operations at more.
+    let cost = weights.codeTileBytes * work.tileCount * tokenCount
+    pool.run(work, partsPerThread: max(1, min(8, cost / (pool.threadCount * 32768))))
   }
 
   /// The same into a span of exactly `tokenCount` · rows floats.
@@ -112,13 +109,12 @@ extension KernelLibrary {
   /// For scratch; nil where the kernel needs none.
   let activations: Activations?
 
-  func perform(thread: Int, threadCount: Int) {
+  func perform(part index: Int, of partCount: Int, thread: Int) {
     // Tiles go to threads in pairs: the widest panel has two.
-    let pairs = ThreadPool.share(
-      of: (tileCount + 1) / 2, thread: thread, threadCount: threadCount)
+    let pairs = ThreadPool.share(of: (tileCount + 1) / 2, part: index, partCount: partCount)
     guard !pairs.isEmpty else { return }
-    // The arguments describe memory that the caller of `multiply` vouched for; each thread writes
-    // the rows of its own tiles, and uses its own scratch.
+    // The arguments describe memory that the caller of `multiply` vouched for; each part has
+    // the rows of its own tiles, and each thread its own scratch.
     var part = unsafe arguments
     unsafe part.tileBegin = firstTile + pairs.lowerBound * 2
     unsafe part.tileEnd = firstTile + min(tileCount, pairs.upperBound * 2)

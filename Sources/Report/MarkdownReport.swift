@@ -51,12 +51,12 @@ struct MarkdownReport {
 
   private mutating func rates() -> String {
     var table = TextTable([
-      .init(title: "model", alignment: .left), .init(title: "file", alignment: .left),
-      .init(title: "size"), .init(title: "params"), .init(title: "isa", alignment: .left),
-      .init(title: "threads"), .init(title: "KV", alignment: .left),
-      .init(title: "tier", alignment: .left), .init(title: "reasoning", alignment: .left),
-      .init(title: "test", alignment: .left), .init(title: "frontier"), .init(title: "t/s"),
-      .init(title: "verdict", alignment: .left),
+      .init("model", .left), .init("file", .left),
+      .init("size"), .init("params"), .init("isa", .left),
+      .init("threads"), .init("KV", .left),
+      .init("tier", .left), .init("reasoning", .left),
+      .init("test", .left), .init("frontier"), .init("t/s"),
+      .init("verdict", .left),
     ])
     for row in rows {
       table.append([
@@ -72,12 +72,12 @@ struct MarkdownReport {
 
   private mutating func latencies(_ rows: [RunRow]) -> String {
     var table = TextTable([
-      .init(title: "model", alignment: .left), .init(title: "test", alignment: .left),
-      .init(title: "reasoning", alignment: .left),
-      .init(title: "TTFT ms"), .init(title: "TTFO ms"), .init(title: "TPOT ms"),
-      .init(title: "ITL P50 ms"), .init(title: "ITL P90 ms"), .init(title: "ITL P99 ms"),
-      .init(title: "prefill t/s @ frontier"), .init(title: "decode t/s @ frontier"),
-      .init(title: "reasoning/output tokens"), .init(title: "verdict", alignment: .left),
+      .init("model", .left), .init("test", .left),
+      .init("reasoning", .left),
+      .init("TTFT ms"), .init("TTFO ms"), .init("TPOT ms"),
+      .init("ITL P50 ms"), .init("ITL P90 ms"), .init("ITL P99 ms"),
+      .init("prefill t/s @ frontier"), .init("decode t/s @ frontier"),
+      .init("reasoning/output tokens"), .init("verdict", .left),
     ])
     for row in rows {
       table.append([
@@ -98,13 +98,13 @@ struct MarkdownReport {
 
   private func contexts(_ rows: [RunRow]) -> String {
     var table = TextTable([
-      .init(title: "model", alignment: .left), .init(title: "test", alignment: .left),
-      .init(title: "reasoning", alignment: .left),
-      .init(title: "context used/limit"), .init(title: "whose limit", alignment: .left),
-      .init(title: "instructions"), .init(title: "tools"), .init(title: "history"),
-      .init(title: "prompt"), .init(title: "reasoning"), .init(title: "response"),
-      .init(title: "KV MiB allocated"), .init(title: "used"), .init(title: "ideal"),
-      .init(title: "MBU"), .init(title: "peak RSS MiB"),
+      .init("model", .left), .init("test", .left),
+      .init("reasoning", .left),
+      .init("context used/limit"), .init("whose limit", .left),
+      .init("instructions"), .init("tools"), .init("history"),
+      .init("prompt"), .init("reasoning"), .init("response"),
+      .init("KV MiB allocated"), .init("used"), .init("ideal"),
+      .init("MBU"), .init("peak RSS MiB"),
     ])
     for row in rows {
       let used = row.contextUsed

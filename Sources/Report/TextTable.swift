@@ -3,29 +3,34 @@
 ///     | test  |    t/s |
 ///     | ----- | -----: |
 ///     | pp512 | 702.10 |
-struct TextTable {
+package struct TextTable {
   /// A column's heading and side.
-  struct Column {
+  package struct Column {
     var title: String
-    var alignment: Alignment = .right
+    var alignment: Alignment
+
+    package init(_ title: String, _ alignment: Alignment = .right) {
+      self.title = title
+      self.alignment = alignment
+    }
   }
 
-  enum Alignment {
+  package enum Alignment: Sendable {
     case left, right
   }
 
   let columns: [Column]
   private(set) var rows: [[String]] = []
 
-  init(_ columns: [Column]) { self.columns = columns }
+  package init(_ columns: [Column]) { self.columns = columns }
 
-  mutating func append(_ cells: [String]) {
+  package mutating func append(_ cells: [String]) {
     precondition(cells.count == columns.count, "a cell for every column")
     rows.append(cells.map(Self.escaped))
   }
 
   /// The table's lines, each with a line end.
-  var text: String {
+  package var text: String {
     let titles = columns.map { Self.escaped($0.title) }
     let widths = columns.indices.map { column in
       max(3, ([titles] + rows).map { DisplayWidth.of($0[column]) }.max() ?? 0)

@@ -132,6 +132,7 @@ extension LanguageModelSession {
     trace.counter(.keyValueBytesAllocated, Int64(usage.allocated))
     trace.counter(.contextUsed, Int64(session.positionCount))
     trace.counter(.tokens, Int64(tokens))
+    trace.counter(.threadWait, session.threadWaitNanoseconds)
     if tokens > 0 {
       trace.counter(.contextReasoning, Int64(account.reasoning))
       trace.counter(.contextResponse, Int64(account.response))

@@ -22,6 +22,8 @@ public enum TraceCounter: UInt8, CaseIterable, Hashable, Sendable {
   case contextReasoning = 9
   /// Positions of the context taken by the response.
   case contextResponse = 10
+  /// Time that the session's thread has waited for other threads of its engine, all in all.
+  case threadWait = 11
 
   /// What a value of a counter counts.
   public enum Unit: String, Hashable, Sendable {
@@ -31,6 +33,8 @@ public enum TraceCounter: UInt8, CaseIterable, Hashable, Sendable {
     case positions
     /// Tokens.
     case tokens
+    /// Nanoseconds.
+    case nanoseconds
   }
 
   /// What the value counts.
@@ -38,6 +42,7 @@ public enum TraceCounter: UInt8, CaseIterable, Hashable, Sendable {
     switch self {
     case .keyValueBytesUsed, .keyValueBytesAllocated: .bytes
     case .tokens: .tokens
+    case .threadWait: .nanoseconds
     case .contextUsed, .contextInstructions, .contextTools, .contextHistory, .contextPrompt,
       .contextReasoning, .contextResponse:
       .positions
@@ -57,6 +62,7 @@ public enum TraceCounter: UInt8, CaseIterable, Hashable, Sendable {
     case .contextPrompt: "context: prompt"
     case .contextReasoning: "context: reasoning"
     case .contextResponse: "context: response"
+    case .threadWait: "waited for threads"
     }
   }
 }

@@ -61,7 +61,10 @@ struct BenchmarkRun {
     do {
       Console.progress("\(model): loading")
       let engine = try EngineLoader.load(
-        model, options: EngineOptions(threads: threads, instructionSet: plan.instructionSet))
+        model,
+        options: EngineOptions(
+          threads: threads, instructionSet: plan.instructionSet,
+          waiting: plan.isPolite ? .polite : .spinning))
       facts = engine.facts
       before = probe.state()
       var measuring = Runner(

@@ -10,6 +10,9 @@ struct ModelOptions: ParsableArguments {
   @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
   var threads: Int?
 
+  @Flag(help: "Threads sleep rather than spin: for a machine that others use too.")
+  var polite = false
+
   @Option(help: "Forces an instruction set: portable, avx2 or avx512vnni. AFM_ISA does the same.")
   var isa: String?
 
@@ -34,9 +37,12 @@ struct ModelOptions: ParsableArguments {
     }
   }
 
+  var engineOptions: EngineOptions {
+    EngineOptions(threads: threads, instructionSet: isa, waiting: polite ? .polite : .spinning)
+  }
+
   func openEngine() throws -> any Engine {
-    try EngineLoader.load(
-      model, options: EngineOptions(threads: threads, instructionSet: isa))
+    try EngineLoader.load(model, options: engineOptions)
   }
 
   /// A session that holds `positions`, or as many as the model was trained for.

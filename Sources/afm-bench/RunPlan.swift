@@ -9,6 +9,7 @@ struct RunPlan {
   var models: [String]
   var threadCounts: [Int?]
   var instructionSet: String?
+  var isPolite: Bool
   var configuration: RunnerConfiguration
   var bundle: String?
   var trace: String?
@@ -16,6 +17,7 @@ struct RunPlan {
   init(_ command: RunCommand) throws {
     models = command.models.isEmpty ? try Self.defaultModels() : command.models
     instructionSet = command.isa
+    isPolite = command.polite
     bundle = command.bundle
     trace = command.trace
     do throws(RunPlanError) {

@@ -27,6 +27,8 @@ struct SummaryReport: Encodable {
     var output_tokens: Int
     var prefill_ts: Double?
     var decode_ts: Double?
+    /// The share of the decode time in which the session waited for other threads, 0…1.
+    var decode_wait_share: Double?
     var kv_bytes_used: Int64?
     var kv_bytes_allocated: Int64?
     var context_limit: Int64?
@@ -48,7 +50,7 @@ struct SummaryReport: Encodable {
     func rate(_ value: Double?) -> String { value.map { String(format: "%.1f", $0) } ?? "–" }
     let header = [
       "request", "rep", "tier", "reasoning", "TTFT ms", "TTFO ms", "TPOT ms", "prompt", "cached",
-      "reasoning", "response", "prefill t/s", "decode t/s", "KV used", "context",
+      "reasoning", "response", "prefill t/s", "decode t/s", "waited", "KV used", "context",
     ]
     var lines = [header]
     for row in requests {
@@ -60,6 +62,7 @@ struct SummaryReport: Encodable {
         milliseconds(row.tpot_ns), row.prompt_tokens.map(String.init) ?? "–",
         String(row.cached_tokens), String(row.reasoning_tokens), String(row.response_tokens),
         rate(row.prefill_ts), rate(row.decode_ts),
+        row.decode_wait_share.map { String(format: "%.1f %%", 100 * $0) } ?? "–",
         row.kv_bytes_used.map { String(format: "%.2f MiB", Double($0) / 1_048_576) } ?? "–",
         row.context_used["total"].map(String.init) ?? "–",
       ])
@@ -95,6 +98,7 @@ extension SummaryReport.Row {
     output_tokens = summary.outputTokens
     prefill_ts = summary.prefill?.tokensPerSecond
     decode_ts = summary.decode?.tokensPerSecond
+    decode_wait_share = summary.decodeWaitShare
     kv_bytes_used = last(.keyValueBytesUsed)
     kv_bytes_allocated = last(.keyValueBytesAllocated)
     context_limit = summary.contextLimit

@@ -41,9 +41,14 @@ import Testing
     for id in ids {
       let row = embedding[Int(id) * columns..<(Int(id) + 1) * columns].map { Double($0) }
       let mean = row.reduce(0.0) { $0 + $1 * $1 } / Double(columns) + source.header.normEpsilon
-      for column in 0..<columns {
+      let squares = (0..<columns).map { column in
         let value = row[column] * Double(gain[column])
-        expected[column] += value * value / mean / Double(ids.count)
+        return value * value / mean
+      }
+      // Every token counts alike: its activations have a mean square of 1.
+      let tokenMean = squares.reduce(0, +) / Double(columns)
+      for column in 0..<columns {
+        expected[column] += squares[column] / tokenMean / Double(ids.count)
       }
     }
     for name in ["attn_q", "attn_k", "attn_v"] {

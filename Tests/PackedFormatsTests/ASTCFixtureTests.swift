@@ -44,10 +44,11 @@ import Testing
     }
   }
 
-  @Test func everyBlockUnpacksAsItIsRecorded() throws {
+  @Test(arguments: [true, false])
+  func everyBlockUnpacksAsItIsRecorded(isWide: Bool) throws {
     let records = try Self.records()
     for (index, profile) in Self.profiles.enumerated() {
-      let unpacker = ASTCUnpacker(profile: profile)
+      let unpacker = ASTCUnpacker(profile: profile, isWide: isWide)
       for record in records {
         let expected = record.results[index]
         let comment = "\(profile), block \(record.block.bytes)"

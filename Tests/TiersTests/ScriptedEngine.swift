@@ -105,6 +105,9 @@ final class ScriptedSession: Session {
 
   var positionCount: Int { tokens.count }
 
+  /// As if each position had taken 10 ns of waiting.
+  var threadWaitNanoseconds: Int64 { Int64(positionCount) * 10 }
+
   /// Pages of 16 positions of 10 bytes, 8 of which are elements.
   var cacheUsage: SessionCacheUsage {
     SessionCacheUsage(

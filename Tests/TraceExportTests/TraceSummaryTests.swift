@@ -14,9 +14,11 @@ import TraceExport
     track.begin(.prefill, at: 1_300, [(.tokens, 15), (.position, 5), (.cachedTokens, 5)])
     track.end(at: 2_300)
     track.counter(.contextUsed, at: 2_301, 60)
+    track.counter(.threadWait, at: 2_302, 400)
     track.begin(.reasoning, at: 2_310)
     track.begin(.token, at: 2_310, [(.index, 0), (.position, 20)])
     track.end(at: 2_500, [(.tokenID, 1)])
+    track.counter(.threadWait, at: 2_500, 430)
     track.begin(.token, at: 2_500, [(.index, 1), (.position, 21)])
     track.begin(.layer, at: 2_600)
     track.end(at: 2_700)
@@ -28,6 +30,7 @@ import TraceExport
     track.begin(.token, at: 3_900)
     track.end(at: 4_500)
     track.end(at: 4_510)
+    track.counter(.threadWait, at: 4_515, 630)
     track.counter(.contextUsed, at: 4_520, 58)
     track.end(at: 4_600)
     track.end(at: 5_000, [(.stopReason, 3)])
@@ -52,7 +55,11 @@ import TraceExport
     #expect(request.prefill?.tokensPerSecond == 15_000_000)
     #expect(
       request.decode == .init(tokens: 3, nanoseconds: 2_000, contextFrontier: 21))
-    #expect(request.counters == [.contextUsed: .init(last: 58, maximum: 60)])
+    #expect(request.decodeWaitNanoseconds == 200 && request.decodeWaitShare == 0.1)
+    #expect(
+      request.counters == [
+        .contextUsed: .init(last: 58, maximum: 60), .threadWait: .init(last: 630, maximum: 630),
+      ])
   }
 
   @Test func aRequestWithoutTokensHasNoTokenFigures() throws {

@@ -1,6 +1,7 @@
 import ModelFile
 
-/// Adds up squared activations of every input column while a session runs.
+/// Adds up squared activations of every input column while a session runs, each token's scaled to a
+/// mean square of 1.
 ///
 /// Used by the one thread that drives the session. Sums of a call are taken in the order of the
 /// tokens, in binary64: the same activations give the same statistics.
@@ -25,10 +26,16 @@ final class ActivationGatherer: InputObserver {
     precondition(group.squares.count == columns, "a layer of another width")
     var squares = group.squares.mutableSpan
     for token in 0..<tokens {
+      // The caller's rows have `columns` elements each.
       let row = unsafe rows + token * columns
+      var total = 0.0
+      for column in 0..<columns { total += unsafe Double(row[column]) * Double(row[column]) }
+      // A row of zeros says nothing about its columns.
+      guard total > 0 else { continue }
+      let factor = Double(columns) / total
       for column in 0..<columns {
         let value = unsafe Double(row[column])
-        squares[column] += value * value
+        squares[column] += value * value * factor
       }
     }
     group.rowCount += tokens

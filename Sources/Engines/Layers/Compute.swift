@@ -29,20 +29,19 @@ final class Compute: Sendable {
   /// Calls `body` with every row, rows in contiguous ranges over the threads.
   @inline(__always)
   func forEachRow(_ count: Int, _ body: (_ row: Int) -> Void) {
-    forEachRowWithThread(count) { row, _ in body(row) }
+    forEachRowWithRoom(count) { row, _ in body(row) }
   }
 
-  /// Likewise, with the thread's index, for scratch of its own. Few rows stay on the caller.
+  /// Likewise, with the range's index, below the number of threads, for scratch of its own. One row
+  /// stays on the caller.
   @inline(__always)
-  func forEachRowWithThread(_ count: Int, _ body: (_ row: Int, _ thread: Int) -> Void) {
+  func forEachRowWithRoom(_ count: Int, _ body: (_ row: Int, _ room: Int) -> Void) {
     if count == 1 {
       body(0, 0)
       return
     }
-    pool.run { thread, threadCount in
-      let first = count * thread / threadCount
-      let end = count * (thread + 1) / threadCount
-      for row in first..<end { body(row, thread) }
+    pool.runRanges(count) { rows, index in
+      for row in rows { body(row, index) }
     }
   }
 }

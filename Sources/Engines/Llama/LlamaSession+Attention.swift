@@ -43,9 +43,9 @@ extension LlamaSession {
     let dimension = header.headDimension
     let stride = header.keyValueHeadCount * dimension
     let geometry = sequence.geometry
-    engine.compute.forEachRowWithThread(count) { row, thread in
-      // One head's elements of scratch a thread; rows and heads lie inside the batch.
-      let scratch = unsafe work.elements + thread * work.elementStride
+    engine.compute.forEachRowWithRoom(count) { row, room in
+      // One head's elements of scratch a range; rows and heads lie inside the batch.
+      let scratch = unsafe work.elements + room * work.elementStride
       for head in 0..<header.keyValueHeadCount {
         let offset = row * stride + head * dimension
         let keyScale = unsafe convert(
@@ -92,23 +92,23 @@ extension LlamaSession {
     if count == 1 {
       let isBalanced = header.keyValueHeadCount % pool.threadCount == 0
       let heads = isBalanced ? group : 1
-      engine.compute.forEachRowWithThread(header.queryHeadCount / heads) { item, thread in
+      engine.compute.forEachRowWithRoom(header.queryHeadCount / heads) { item, room in
         attendTile(
           AttentionTile(
             store: store, queryHead: item * heads, row: 0, rowCount: heads, isOneToken: true,
             firstLimit: start + 1),
-          thread: thread)
+          room: room)
       }
     } else {
       let tokens = LlamaWorkspace.scoreTokens
       let tiles = (count + tokens - 1) / tokens
-      engine.compute.forEachRowWithThread(header.queryHeadCount * tiles) { item, thread in
+      engine.compute.forEachRowWithRoom(header.queryHeadCount * tiles) { item, room in
         let row = item / header.queryHeadCount * tokens
         attendTile(
           AttentionTile(
             store: store, queryHead: item % header.queryHeadCount, row: row,
             rowCount: min(tokens, count - row), isOneToken: false, firstLimit: start + row + 1),
-          thread: thread)
+          room: room)
       }
     }
   }
@@ -127,7 +127,7 @@ extension LlamaSession {
     func limit(_ row: Int) -> Int { isOneToken ? firstLimit : firstLimit + row }
   }
 
-  private func attendTile(_ tile: AttentionTile, thread: Int) {
+  private func attendTile(_ tile: AttentionTile, room: Int) {
     let header = engine.header
     let vectors = engine.compute.vectors
     let dimension = header.headDimension
@@ -139,9 +139,9 @@ extension LlamaSession {
     let offset = tile.row * header.queryHeadCount * dimension + tile.queryHead * dimension
     let total = tile.limit(tile.rowCount - 1)
     let pageCount = geometry.pageCount(positions: total)
-    // This thread's score rows; `total` positions fit the stride, which covers the context limit.
+    // This range's score rows; `total` positions fit the stride, which covers the context limit.
     let stride = work.scoreStride
-    let scores = unsafe work.scores + thread * work.scoreRows * stride
+    let scores = unsafe work.scores + room * work.scoreRows * stride
 
     for page in 0..<pageCount {
       let place = unsafe sequence.headPage(store: tile.store, head: head, page: page)

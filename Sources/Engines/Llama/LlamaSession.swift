@@ -74,6 +74,8 @@ final class LlamaSession: Session, ObservableSession {
       allocated: usage.allocatedBytes, used: usage.usedBytes, ideal: usage.idealBytes)
   }
 
+  var threadWaitNanoseconds: Int64 { Int64(clamping: engine.compute.pool.waitedNanoseconds) }
+
   func truncate(to position: Int) {
     sequence.truncate(to: position)
     hasLogits = false

@@ -53,18 +53,15 @@ package struct ASTCBlock: Hashable, Sendable {
   /// The bits from `offset` on, at bit 0, and zeros behind the first `count` of them, 1 to 128.
   @inline(__always)
   func part(at offset: Int, count: Int) -> ASTCBlock {
-    // Swift's shifts by 64 and more give zero.
+    // Swift's shifts by 64 and more give zero. No branches: counts are as random as blocks are.
     var part = self
     if offset > 0 {
       part.low = offset >= 64 ? high >> (offset - 64) : low &>> offset | high &<< (64 - offset)
       part.high = offset >= 64 ? 0 : high &>> offset
     }
-    if count < 64 {
-      part.low &= (1 &<< UInt64(truncatingIfNeeded: count)) &- 1
-      part.high = 0
-    } else if count < 128 {
-      part.high &= (1 &<< UInt64(truncatingIfNeeded: count &- 64)) &- 1
-    }
+    let count = UInt64(truncatingIfNeeded: count)
+    part.low &= (1 << count) &- 1
+    part.high &= (1 << (max(count, 64) &- 64)) &- 1
     return part
   }
 

@@ -37,10 +37,8 @@ struct ASTCEndpoints {
 
   @inline(never)
   private init(otherMode mode: UInt8, values: UnsafePointer<UInt8>, profile: ASTCProfile) {
-    let count = 2 * (Int(mode & 15) / 4 + 1)
-    var v = InlineArray<8, Int32>(repeating: 0)
     // As above.
-    for index in 0..<count { v[index] = unsafe Int32(values[index]) }
+    let v = unsafe Numbers(base: values)
     switch mode & 15 {
     case 2, 3, 7, 11, 14, 15:
       if profile.hasHDR {
@@ -52,6 +50,16 @@ struct ASTCEndpoints {
       let colors = Self.ldrColors(mode: mode & 15, v)
       self.init(ldr: colors.0, colors.1, profile: profile)
     }
+  }
+
+  /// The numbers of a partition where they lie.
+  @safe
+  private struct Numbers {
+    /// As many as the mode takes: none of the functions below reads more.
+    let base: UnsafePointer<UInt8>
+
+    @inline(__always)
+    subscript(index: Int) -> Int32 { unsafe Int32(base[index]) }
   }
 
   private init(first: SIMD4<Int32>, second: SIMD4<Int32>) {
@@ -78,7 +86,7 @@ extension ASTCEndpoints {
   private typealias Color = SIMD4<Int32>
 
   /// Modes 0, 1, 4, 5, 6, 8, 9, 10, 12 and 13.
-  private static func ldrColors(mode: UInt8, _ v: InlineArray<8, Int32>) -> (Color, Color) {
+  private static func ldrColors(mode: UInt8, _ v: Numbers) -> (Color, Color) {
     switch mode {
     case 1:
       let base = v[0] >> 2 | v[1] & 0xC0
@@ -101,8 +109,8 @@ extension ASTCEndpoints {
       let alphas: (Int32, Int32) = mode == 8 ? (255, 255) : (v[6], v[7])
       let first = Color(v[0], v[2], v[4], alphas.0)
       let second = Color(v[1], v[3], v[5], alphas.1)
-      guard v[1] + v[3] + v[5] < v[0] + v[2] + v[4] else { return (first, second) }
-      return (blueContracted(second), blueContracted(first))
+      let isSwapped = v[1] + v[3] + v[5] < v[0] + v[2] + v[4]
+      return ordered(first, second, isSwapped: isSwapped)
     case 9, 13:
       let r = transferred(v[1], v[0])
       let g = transferred(v[3], v[2])
@@ -110,8 +118,8 @@ extension ASTCEndpoints {
       let a = mode == 9 ? (base: 255, offset: 0) : transferred(v[7], v[6])
       let base = Color(r.base, g.base, b.base, a.base)
       let sum = base &+ Color(r.offset, g.offset, b.offset, a.offset)
-      guard r.offset + g.offset + b.offset < 0 else { return (clamped(base), clamped(sum)) }
-      return (clamped(blueContracted(sum)), clamped(blueContracted(base)))
+      let colors = ordered(base, sum, isSwapped: r.offset + g.offset + b.offset < 0)
+      return (clamped(colors.0), clamped(colors.1))
     default: return (gray(v[0], 255), gray(v[1], 255))
     }
   }
@@ -126,8 +134,20 @@ extension ASTCEndpoints {
     return (base >> 1 | offset & 0x80, short & 0x20 != 0 ? short - 0x40 : short)
   }
 
-  private static func blueContracted(_ color: Color) -> Color {
-    Color((color.x + color.z) >> 1, (color.y + color.z) >> 1, color.z, color.w)
+  /// The colors as they are; or, swapped, with red and green halfway to blue. Without a branch,
+  /// since it is as random as the block.
+  @inline(__always)
+  private static func ordered(
+    _ first: Color, _ second: Color, isSwapped: Bool
+  ) -> (Color, Color) {
+    let mask = Color(repeating: isSwapped ? -1 : 0)
+    let exchanged = (first ^ second) & mask
+    @inline(__always) func contracted(_ color: Color) -> Color {
+      // Half the sum of a component and blue, or itself.
+      let blue = Color(color.z, color.z, color.z, color.w)
+      return (color &+ (color ^ ((color ^ blue) & mask))) &>> 1
+    }
+    return (contracted(first ^ exchanged), contracted(second ^ exchanged))
   }
 
   private static func clamped(_ color: Color) -> Color {
@@ -139,7 +159,7 @@ extension ASTCEndpoints {
 
 extension ASTCEndpoints {
   /// Modes 2, 3, 7, 11, 14 and 15; colors of 12 bits.
-  private init(hdrMode mode: UInt8, _ v: InlineArray<8, Int32>) {
+  private init(hdrMode mode: UInt8, _ v: Numbers) {
     // 0x780 is the logarithm of 1.
     let one: Int32 = 0x780
     var colors: (Color, Color)
@@ -192,7 +212,7 @@ extension ASTCEndpoints {
 
   /// Mode 7: a color and what to subtract from it. Where the extra bits go depends on the bit mode,
   /// which `modes` names as a set.
-  private static func baseAndScale(_ v: InlineArray<8, Int32>) -> (Color, Color) {
+  private static func baseAndScale(_ v: Numbers) -> (Color, Color) {
     let selector = (v[0] & 0xC0) >> 6 | (v[1] & 0x80) >> 5 | (v[2] & 0x80) >> 4
     let major: Int32
     let mode: Int32
@@ -242,7 +262,7 @@ extension ASTCEndpoints {
   }
 
   /// Modes 11, 14 and 15 without alpha: two colors from a major component and differences.
-  private static func twoColors(_ v: InlineArray<8, Int32>) -> (Color, Color) {
+  private static func twoColors(_ v: Numbers) -> (Color, Color) {
     let major = (v[4] & 0x80) >> 7 | (v[5] & 0x80) >> 6
     if major == 3 {
       return (

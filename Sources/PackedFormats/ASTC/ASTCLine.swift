@@ -18,14 +18,11 @@ struct ASTCLine: BitwiseCopyable {
 
   @inline(__always)
   init(_ endpoints: ASTCEndpoints) {
-    // Not a vector conversion, which would check every lane for a range it cannot leave.
-    let first = endpoints.first
-    let difference = endpoints.second &- first
-    base = SIMD4(Float(first.x), Float(first.y), Float(first.z), Float(first.w)) + 0x1p-7
-    slope =
-      SIMD4(
-        Float(difference.x), Float(difference.y), Float(difference.z), Float(difference.w))
-      * 0x1p-6
+    // 16 bits each, so both and their difference are exact.
+    let first = ASTCResult.float(small: SIMD4(truncatingIfNeeded: endpoints.first))
+    let second = ASTCResult.float(small: SIMD4(truncatingIfNeeded: endpoints.second))
+    base = first + 0x1p-7
+    slope = (second - first) * 0x1p-6
     isColorHDR = endpoints.isColorHDR
     isAlphaHDR = endpoints.isAlphaHDR
     let color: UInt32 = isColorHDR ? .max : 0

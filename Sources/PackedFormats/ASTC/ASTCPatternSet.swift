@@ -34,8 +34,8 @@
     }
     if partitionCount == 2 { Self.spread(&patterns) }
     count = patterns.count
-    unsafe seeds = ASTCTables.keep(patterns.map(\.seed))
-    unsafe masks = ASTCTables.keep(patterns.flatMap(\.masks))
+    unsafe seeds = ASTCTables.keep(patterns.map { $0.seed })
+    unsafe masks = ASTCTables.keep(patterns.flatMap { $0.masks })
   }
 
   private struct Pattern {

@@ -56,47 +56,15 @@ enum ASTCResult {
     return SIMD4<Float>(bits: numbers | magic.bits) - magic
   }
 
-  /// The same where the mask's lanes are all ones, `float(ldrShifted:)` where they are zero.
+  /// The result of the sRGB profile from 2²³ + C: of the upper eight bits, repeated.
   @inline(__always)
-  static func float(shifted: SIMD4<Float>, hdrLanes: SIMD4<UInt32>) -> SIMD4<Float> {
-    let hdr = float(hdrShifted: shifted).bits & hdrLanes
-    return SIMD4<Float>(bits: hdr | float(ldrShifted: shifted).bits & ~hdrLanes)
+  static func float(srgbShifted shifted: SIMD4<Float>) -> SIMD4<Float> {
+    let magic = SIMD4<Float>(repeating: ASTCLine.magic)
+    let upper = (shifted.bits &>> 8) & 0xFF
+    return float(ldr: SIMD4<Float>(bits: upper | upper &<< 8 | magic.bits) - magic)
   }
 
-  /// A result from 2²³ + C.
-  @inline(__always)
-  static func float(
-    _ shifted: SIMD4<Float>, line: ASTCLine, profile: ASTCProfile
-  ) -> SIMD4<Float> {
-    var c = shifted - SIMD4(repeating: ASTCLine.magic)
-    if profile == .srgb {
-      // The upper eight bits, repeated.
-      let upper = (shifted.bits &>> 8) & 0xFF
-      let repeated = upper &* 257 | SIMD4(repeating: ASTCLine.magic.bitPattern)
-      c = SIMD4<Float>(bits: repeated) - SIMD4(repeating: ASTCLine.magic)
-    }
-    guard line.isColorHDR || line.isAlphaHDR else { return float(ldr: c) }
-    var value = float(hdr: shifted.bits & 0xFFFF)
-    if !line.isAlphaHDR { value.w = float(ldr: c).w }
-    return value
-  }
-
-  /// 255 times a result, rounded to nearest even, at most 255. Not for constants: `value` ≥ 0.
-  @inline(__always)
-  static func bytes(_ value: SIMD4<Float>) -> SIMD4<UInt8> {
-    let one = SIMD4<Float>(repeating: 1)
-    return bytes(clamped: value.replacing(with: one, where: value .> one))
-  }
-
-  /// The same for 0 to 1.
-  @inline(__always)
-  static func bytes(clamped: SIMD4<Float>) -> SIMD4<UInt8> {
-    // The sum's low bits are the nearest integer.
-    let sum = clamped * 255 + SIMD4(repeating: ASTCLine.magic)
-    return SIMD4<UInt8>(truncatingIfNeeded: sum.bits)
-  }
-
-  /// The same for a constant of any sign and kind, as libastcenc computes it: a NaN in red is
+  /// 255 times a constant of any sign and kind, as libastcenc computes it, at most 255: a NaN in red is
   /// magenta, elsewhere 1, and negative numbers are not clamped but borrow from the next byte.
   static func bytes(constant: SIMD4<Float>) -> SIMD4<UInt8> {
     guard !constant.x.isNaN else { return SIMD4(255, 0, 255, 255) }
@@ -124,13 +92,13 @@ enum ASTCResult {
 extension SIMD4<Float> {
   /// The bit patterns of the lanes.
   @inline(__always)
-  fileprivate var bits: SIMD4<UInt32> {
+  var bits: SIMD4<UInt32> {
     // Both are four lanes of 32 bits, all of whose patterns are values.
     unsafe unsafeBitCast(self, to: SIMD4<UInt32>.self)
   }
 
   @inline(__always)
-  fileprivate init(bits: SIMD4<UInt32>) {
+  init(bits: SIMD4<UInt32>) {
     // As above.
     self = unsafe unsafeBitCast(bits, to: SIMD4<Float>.self)
   }

@@ -1,41 +1,48 @@
 /// Integer sequences: numbers of one range in as few bits as trits, quints and bits allow.
 package enum ASTCSequence {
-  /// Unpacks `count` numbers that begin at bit `offset`; for grid weights, of the bit-reversed block.
+  /// Calls `store` with the places and the codes of the `count` numbers that begin at bit `offset`
+  /// and have `bitCount` bits; for grid weights, of the bit-reversed block.
   ///
-  /// - Parameter output: room for `count` rounded up to a multiple of 5 numbers; the surplus ones
-  ///   are written as zeros or left alone.
+  /// Places go on to `count` rounded up to a multiple of 5 or 3; the surplus codes are some of the
+  /// range.
   @inline(__always)
-  static func unpack(
-    _ block: ASTCBlock, at offset: Int, count: Int, range: ASTCRange, digits: ASTCDigits,
-    into output: UnsafeMutablePointer<UInt8>
+  static func forEachCode(
+    _ block: ASTCBlock, at offset: Int, count: Int, bitCount: Int, range: ASTCRange,
+    digits: ASTCDigits, _ store: (Int, Int) -> Void
   ) {
     let bits = UInt64(truncatingIfNeeded: range.bitCount)
     // Alone from bit 0 up: what the sequence lacks at its end reads as zero.
-    var rest = block.part(at: offset, count: range.sequenceBitCount(count))
+    var rest = block.part(at: offset, count: bitCount)
     let mask = (1 &<< bits) &- 1
-    // `output` has room for whole groups of 5 or 3: the caller's promise.
     if range.hasTrit {
       for first in stride(from: 0, to: count, by: 5) {
-        let group = rest.take(8 &+ 5 &* bits)
-        unsafe unpackTrits(group, bits: bits, mask: mask, digits: digits, into: output + first)
+        forEachTrit(rest.take(8 &+ 5 &* bits), bits: bits, mask: mask, digits: digits) {
+          store(first &+ $0, Int(truncatingIfNeeded: $1))
+        }
       }
     } else if range.hasQuint {
       for first in stride(from: 0, to: count, by: 3) {
-        let group = rest.take(7 &+ 3 &* bits)
-        unsafe unpackQuints(group, bits: bits, mask: mask, digits: digits, into: output + first)
+        forEachQuint(rest.take(7 &+ 3 &* bits), bits: bits, mask: mask, digits: digits) {
+          store(first &+ $0, Int(truncatingIfNeeded: $1))
+        }
       }
     } else {
-      for index in 0..<count {
-        unsafe output[index] = UInt8(truncatingIfNeeded: rest.take(bits))
+      // Five numbers of at most eight bits are 40.
+      for first in stride(from: 0, to: count, by: 5) {
+        var group = rest.take(5 &* bits)
+        for place in 0..<5 {
+          store(first &+ place, Int(truncatingIfNeeded: group & mask))
+          group = group &>> bits
+        }
       }
     }
   }
 
   /// Five numbers: m0 T1…0 m1 T3…2 m2 T4 m3 T6…5 m4 T7, from the low bits up.
   @inline(__always)
-  private static func unpackTrits(
+  private static func forEachTrit(
     _ group: UInt64, bits n: UInt64, mask: UInt64, digits: ASTCDigits,
-    into output: UnsafeMutablePointer<UInt8>
+    _ store: (Int, UInt64) -> Void
   ) {
     let b = group &>> n
     let c = b &>> (n &+ 2)
@@ -43,42 +50,43 @@ package enum ASTCSequence {
     let e = d &>> (n &+ 1)
     let f = e &>> (n &+ 2)
     let packed = b & 3 | (c & 3) &<< 2 | (d & 1) &<< 4 | (e & 3) &<< 5 | (f & 1) &<< 7
-    // 256 entries; trits are two bits each. Five numbers lie in the room that was promised.
-    let trits = unsafe UInt64(digits.trits[Int(truncatingIfNeeded: packed)])
-    unsafe output[0] = UInt8(truncatingIfNeeded: group & mask | (trits & 3) &<< n)
-    unsafe output[1] = UInt8(truncatingIfNeeded: (b &>> 2) & mask | ((trits &>> 2) & 3) &<< n)
-    unsafe output[2] = UInt8(truncatingIfNeeded: (c &>> 2) & mask | ((trits &>> 4) & 3) &<< n)
-    unsafe output[3] = UInt8(truncatingIfNeeded: (d &>> 1) & mask | ((trits &>> 6) & 3) &<< n)
-    unsafe output[4] = UInt8(truncatingIfNeeded: (e &>> 2) & mask | (trits &>> 8) &<< n)
+    // 256 entries; trits are two bits each.
+    let trits = unsafe UInt64(digits.trits[Int(truncatingIfNeeded: packed)]) &<< n
+    let trit: UInt64 = 3 &<< n
+    store(0, group & mask | trits & trit)
+    store(1, (b &>> 2) & mask | (trits &>> 2) & trit)
+    store(2, (c &>> 2) & mask | (trits &>> 4) & trit)
+    store(3, (d &>> 1) & mask | (trits &>> 6) & trit)
+    store(4, (e &>> 2) & mask | (trits &>> 8) & trit)
   }
 
   /// Three numbers: m0 Q2…0 m1 Q4…3 m2 Q6…5, from the low bits up.
   @inline(__always)
-  private static func unpackQuints(
+  private static func forEachQuint(
     _ group: UInt64, bits n: UInt64, mask: UInt64, digits: ASTCDigits,
-    into output: UnsafeMutablePointer<UInt8>
+    _ store: (Int, UInt64) -> Void
   ) {
     let b = group &>> n
     let c = b &>> (n &+ 3)
     let d = c &>> (n &+ 2)
     let packed = b & 7 | (c & 3) &<< 3 | (d & 3) &<< 5
-    // 128 entries; quints are three bits each. Three numbers lie in the room that was promised.
+    // 128 entries; quints are three bits each.
     let quints = unsafe UInt64(digits.quints[Int(truncatingIfNeeded: packed)])
-    unsafe output[0] = UInt8(truncatingIfNeeded: group & mask | (quints & 7) &<< n)
-    unsafe output[1] = UInt8(truncatingIfNeeded: (b &>> 3) & mask | ((quints &>> 3) & 7) &<< n)
-    unsafe output[2] = UInt8(truncatingIfNeeded: (c &>> 2) & mask | (quints &>> 6) &<< n)
+    store(0, group & mask | (quints & 7) &<< n)
+    store(1, (b &>> 3) & mask | ((quints &>> 3) & 7) &<< n)
+    store(2, (c &>> 2) & mask | (quints &>> 6) &<< n)
   }
 
-  /// The same as an array.
+  /// The numbers as an array.
   package static func unpack(
     _ block: ASTCBlock, at offset: Int, count: Int, range: ASTCRange
   ) -> [UInt8] {
     var values = [UInt8](repeating: 0, count: count + 4)
-    // Room for count rounded up to a multiple of 5 or 3.
-    unsafe values.withUnsafeMutableBufferPointer { values in
-      guard let base = values.baseAddress else { return }
-      unsafe unpack(
-        block, at: offset, count: count, range: range, digits: .shared, into: base)
+    forEachCode(
+      block, at: offset, count: count, bitCount: range.sequenceBitCount(count), range: range,
+      digits: .shared
+    ) { place, code in
+      values[place] = UInt8(code)
     }
     return Array(values[..<count])
   }

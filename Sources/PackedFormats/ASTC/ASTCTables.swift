@@ -7,7 +7,7 @@ struct ASTCTables: @unchecked Sendable {
   /// Of each 11-bit field; void extents count as reserved.
   let blockModes: UnsafePointer<ASTCBlockModeEntry>
   /// 32 a range: 0 to 64.
-  let gridWeights: UnsafePointer<UInt8>
+  let gridWeights: UnsafePointer<UInt16>
   /// 256 a range: 0 to 255.
   let endpoints: UnsafePointer<UInt8>
   /// 128 a number of endpoint pairs (0 to 9), by the bits there are: the raw value of the largest
@@ -16,7 +16,7 @@ struct ASTCTables: @unchecked Sendable {
   /// 36 a pattern, 1024 patterns a partition count of 2, 3 and 4.
   let partitions: UnsafePointer<UInt8>
 
-  /// 36 a grid, grids of 2 to 6 columns × 2 to 6 rows.
+  /// 36 a grid, grids of 2 to 6 columns × 2 to 6 rows, of one plane and then of two.
   let infill: UnsafePointer<ASTCInfill>
   /// 0 to 127 as binary32.
   let numbers: UnsafePointer<Float>
@@ -38,7 +38,9 @@ struct ASTCTables: @unchecked Sendable {
 
     unsafe gridWeights = Self.keep(
       ASTCRange.allCases.filter { ASTCRange.gridWeightRanges ~= $0 }.flatMap { range in
-        (0..<32).map { $0 < range.levelCount ? ASTCQuantization.gridWeight($0, range: range) : 0 }
+        (0..<32).map {
+          $0 < range.levelCount ? UInt16(ASTCQuantization.gridWeight($0, range: range)) : 0
+        }
       })
     unsafe endpoints = Self.keep(
       ASTCRange.allCases.flatMap { range in
@@ -62,9 +64,14 @@ struct ASTCTables: @unchecked Sendable {
         }
       })
     unsafe infill = Self.keep(
-      (2...6).flatMap { width in
-        (2...6).flatMap { height in
-          (0..<36).map { ASTCInfill(x: $0 % 6, y: $0 / 6, width: width, height: height) }
+      (1...2).flatMap { planeCount in
+        (2...6).flatMap { width in
+          (2...6).flatMap { height in
+            (0..<36).map {
+              ASTCInfill(
+                x: $0 % 6, y: $0 / 6, width: width, height: height, planeCount: planeCount)
+            }
+          }
         }
       })
     unsafe numbers = Self.keep((0..<128).map { Float($0) })

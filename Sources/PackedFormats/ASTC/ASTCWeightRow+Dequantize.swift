@@ -158,7 +158,7 @@ extension ASTCUnpacker {
     into output: UnsafeMutablePointer<Float>
   ) {
     unpackTexelWeights(block, header.mode)
-    let hdrCount = unpackLines(block, header)
+    let hdrCount = unpackLines(block, header).color
     let isHDR = hdrCount > 0
     let isMixed = isHDR && hdrCount < header.partitionCount
     let partitions = unsafe self.partitions(header)

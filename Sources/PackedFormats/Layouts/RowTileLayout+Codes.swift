@@ -1,3 +1,5 @@
+import CKernels
+
 /// Canonical codes into tiles, in pieces of any length: what a loader does with one inflated frame
 /// after the other.
 extension RowTileLayout {
@@ -10,16 +12,19 @@ extension RowTileLayout {
   ///   - bytes: any part of the canonical plane.
   ///   - offset: where the part begins in the plane.
   ///   - storage: the layout's plane of codes, zero where nothing has been brought.
+  ///   - way: the instructions for whole tiles, which this CPU must have.
   /// - Returns: the first row in the piece with nonzero bits behind its last code, or nil.
   ///
-  /// About 10 GB/s of 2-bit codes a core in cache on an EPYC 7003.
+  /// On an EPYC 7003, a core brings 2-bit codes from its caches to memory at 13 GB/s with AVX2, at
+  /// 8 GB/s without.
   package func interleaveCodes(
-    _ bytes: UnsafeRawBufferPointer, at offset: Int, into storage: UnsafeMutableRawPointer
+    _ bytes: UnsafeRawBufferPointer, at offset: Int, into storage: UnsafeMutableRawPointer,
+    by way: TileInterleaving = .fastest
   ) -> Int? {
     switch CodePermutation(codeBitCount: codeBitCount) {
-    case .bytes: unsafe interleave(bytes, at: offset, into: storage, .bytes)
-    case .nibbles: unsafe interleave(bytes, at: offset, into: storage, .nibbles)
-    case .pairs: unsafe interleave(bytes, at: offset, into: storage, .pairs)
+    case .bytes: unsafe interleave(bytes, at: offset, into: storage, .bytes, way)
+    case .nibbles: unsafe interleave(bytes, at: offset, into: storage, .nibbles, way)
+    case .pairs: unsafe interleave(bytes, at: offset, into: storage, .pairs, way)
     }
   }
 
@@ -39,7 +44,7 @@ extension RowTileLayout {
   @inline(__always)
   private func interleave(
     _ bytes: UnsafeRawBufferPointer, at offset: Int, into storage: UnsafeMutableRawPointer,
-    _ permutation: CodePermutation
+    _ permutation: CodePermutation, _ way: TileInterleaving
   ) -> Int? {
     guard let start = bytes.baseAddress else { return nil }
     let rowBytes = rowBytes
@@ -59,11 +64,17 @@ extension RowTileLayout {
     }
     while row < lastRow {
       let source = unsafe start + position
-      let count =
+      var count =
         row % 16 == 0 && row + 16 <= lastRow ? 16 : row % 4 == 0 && row + 4 <= lastRow ? 4 : 1
       if count > 1 {
-        unsafe quads(
-          source, row: row, quadCount: count / 4, into: storage, permutation)
+        if count == 16, way == .avx2,
+          unsafe tiles(
+            source, row: row, tileCount: (lastRow - row) / 16, into: storage, permutation)
+        {
+          count = (lastRow - row) / 16 * 16
+        } else {
+          unsafe quads(source, row: row, quadCount: count / 4, into: storage, permutation)
+        }
         if wordCount % 4 != 0 || wordCount * 4 != rowBytes {
           for index in 0..<count {
             unsafe part(
@@ -110,6 +121,27 @@ extension RowTileLayout {
     unsafe to.storeBytes(
       of: permutation(word & lastWordMask).littleEndian, toByteOffset: wordCount * 64,
       as: UInt32.self)
+  }
+
+  /// The same words as `quads`, of all rows of some tiles; false where tiles do not lie as the
+  /// instructions want them.
+  @inline(__always)
+  private func tiles(
+    _ source: UnsafeRawPointer, row: Int, tileCount: Int, into storage: UnsafeMutableRawPointer,
+    _ permutation: CodePermutation
+  ) -> Bool {
+    #if arch(x86_64) && !hasFeature(Embedded)
+      let target = unsafe storage + row / 16 * codeTileBytes
+      guard Int(bitPattern: target) % 32 == 0 else { return false }
+      var work = unsafe CKInterleaving(
+        source: source, target: target, rowStride: rowBytes, tileStride: codeTileBytes,
+        tileCount: tileCount, stepCount: wordCount / 4)
+      // 16 · tileCount whole rows of the piece, and as many places in the storage.
+      unsafe permutation.interleaveAVX2(&work)
+      return true
+    #else
+      return false
+    #endif
   }
 
   /// The first `wordCount / 4 * 4` words of 4 · quadCount whole rows of one tile.

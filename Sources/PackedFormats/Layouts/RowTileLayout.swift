@@ -145,8 +145,10 @@ public struct RowTileLayout: Hashable, Sendable {
       let group = unsafe scaleRow + column / groupSize * groupBytes
       let scale =
         unsafe scaleBytes == 4
-        ? group.load(as: Float.self) : Float(group.load(as: Float16.self))
-      let minimum = unsafe hasMinimums ? Float((group + 32).load(as: Float16.self)) : 0
+        ? group.load(as: Float.self) : HalfPrecision.float(bits: group.load(as: UInt16.self))
+      let minimum =
+        unsafe hasMinimums
+        ? HalfPrecision.float(bits: (group + 32).load(as: UInt16.self)) : 0
       let end = min(columns, (column / groupSize + 1) * groupSize)
       // A group begins with a word: its columns are a multiple of 32.
       while column < end {

@@ -62,6 +62,7 @@ struct PerfettoSequence {
       $0.counter = .with {
         switch counter.unit {
         case .bytes: $0.unit = .sizeBytes
+        case .nanoseconds: $0.unit = .timeNs
         // The unit's name is shown where there is no unit of the enumeration.
         case .positions, .tokens: $0.unitName = counter.unit.rawValue
         }

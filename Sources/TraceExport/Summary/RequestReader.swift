@@ -19,6 +19,8 @@ struct RequestReader {
     var prefillFrontier: Int64?
     var hasPrefill = false
     var tokenizedTokens: Int64?
+    /// The first record of the time waited for threads behind the first token.
+    var waitedAtFirstToken: Int64?
   }
 
   private(set) var requests: [RequestSummary] = []
@@ -47,6 +49,9 @@ struct RequestReader {
     case .counter:
       guard let counter = event.counter else { return }
       counters[counter] = event.counterValue
+      if counter == .threadWait, let open = request, !open.tokenEnds.isEmpty {
+        request?.waitedAtFirstToken = open.waitedAtFirstToken ?? event.counterValue
+      }
       let before = request?.summary.counters[counter]
       request?.summary.counters[counter] = .init(
         last: event.counterValue,
@@ -69,6 +74,7 @@ struct RequestReader {
       submittedNanoseconds: event.timestamp, endToEndNanoseconds: 0, ttftNanoseconds: nil,
       ttfoNanoseconds: nil, itlNanosecondsSamples: [], promptTokens: nil, cachedTokens: 0,
       reasoningTokens: 0, responseTokens: 0, outputTokens: 0, prefill: nil, decode: nil,
+      decodeWaitNanoseconds: nil,
       counters: counters.mapValues { .init(last: $0, maximum: $0) })
     return OpenRequest(summary: summary)
   }
@@ -135,6 +141,11 @@ struct RequestReader {
     if let first = ends.first, let last = ends.last, last > first {
       summary.decode = RequestSummary.Rate(
         tokens: ends.count - 1, nanoseconds: last &- first, contextFrontier: open.decodeFrontier)
+      if let first = open.waitedAtFirstToken, let last = summary.counters[.threadWait]?.last {
+        // What does not grow is no time.
+        summary.decodeWaitNanoseconds = UInt64(
+          clamping: last.subtractingReportingOverflow(first).partialValue)
+      }
     }
     return summary
   }

@@ -80,8 +80,18 @@ public struct RequestSummary: Hashable, Sendable {
   public var prefill: Rate?
   /// Tokens after the first over the time since the first; nil with fewer than two.
   public var decode: Rate?
+  /// What the session's thread waited for other threads while the tokens after the first were made;
+  /// nil where that was not recorded.
+  public var decodeWaitNanoseconds: UInt64?
   /// The counters that were set during the request or hold from before it.
   public var counters: [TraceCounter: CounterValues]
+
+  /// The share of the decode time that was lost to waiting for other threads; nil without a decode
+  /// rate or a record of it.
+  public var decodeWaitShare: Double? {
+    guard let decode, let decodeWaitNanoseconds else { return nil }
+    return Double(decodeWaitNanoseconds) / Double(decode.nanoseconds)
+  }
 
   /// (end-to-end − TTFT) / (tokens − 1), in nanoseconds; nil with fewer than two tokens.
   public var tpotNanoseconds: Double? {

@@ -24,6 +24,9 @@ struct RunCommand: ParsableCommand {
   @Option(name: .customShort("t"), help: "Threads, a list; by default one a core.")
   var threads: String?
 
+  @Flag(help: "Threads sleep rather than spin: for a machine that others use too.")
+  var polite = false
+
   @Option(
     name: .customShort("r"),
     help: "Repetitions; an interval of a median needs at least 6.")

@@ -118,7 +118,7 @@ struct ScoreCommand: ParsableCommand {
       found = saved.vocabularyCount
     } else {
       let engine = try EngineLoader.load(
-        reference, options: EngineOptions(threads: options.threads, instructionSet: options.isa))
+        reference, options: options.engineOptions)
       opened = .session(try options.session(of: engine, positions: ctx))
       found = engine.facts.vocabularyCount
     }

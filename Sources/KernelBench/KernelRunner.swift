@@ -1,0 +1,178 @@
+import KernelContract
+import PackedFormats
+import QuantKernels
+import TensorCore
+
+/// The operands of a case, ready to be run over and over.
+protocol KernelRunner: AnyObject {
+  /// Bytes that a call must read and write: weights, inputs, outputs.
+  var byteCount: Int { get }
+  /// The kernel's name.
+  var kernelName: String { get }
+  /// One call, with other weights than the last one's where the case is about memory.
+  func call()
+}
+
+/// Where everything of a measurement runs.
+package struct KernelPlatform: Sendable {
+  package let library: KernelLibrary
+  package let pool: ThreadPool
+  let vectors: VectorKernels
+  let roofs = MachineRoofs()
+
+  package init(library: KernelLibrary, pool: ThreadPool) {
+    self.library = library
+    self.pool = pool
+    vectors = VectorKernels(library)
+  }
+}
+
+/// A product of weights and tokens.
+final class ProductRunner: KernelRunner {
+  private let platform: KernelPlatform
+  private let weights: KernelWeights
+  private let what: KernelCase
+  private let activations: Activations
+  private let input: AlignedStorage
+  private let output: AlignedStorage
+  private var turn = 0
+  let byteCount: Int
+  let kernelName: String
+
+  init(_ what: KernelCase, format: WeightFormat, memoryByteCount: Int, on platform: KernelPlatform)
+    throws
+  {
+    self.what = what
+    self.platform = platform
+    weights = try KernelWeights(
+      format, rows: what.rows, columns: what.columns,
+      totalByteCount: what.place == .memory ? memoryByteCount : 1, pool: platform.pool)
+    input = AlignedStorage(byteCount: what.tokens * what.columns * 4)
+    output = AlignedStorage(byteCount: what.tokens * what.rows * 4)
+    // As many floats as the storage was made for.
+    let values = unsafe input.baseAddress.assumingMemoryBound(to: Float.self)
+    for index in 0..<what.tokens * what.columns {
+      unsafe values[index] = Float(index &* 37 % 255 - 127) / 64
+    }
+    activations = Activations(
+      tokenCapacity: what.tokens, columnCapacity: what.columns,
+      threadCapacity: platform.pool.threadCount)
+    let names: [String]
+    if PackedMatrix.supports(format) {
+      unsafe activations.quantize(
+        values, tokenCount: what.tokens, columnCount: what.columns,
+        for: .required(by: format), using: platform.library, pool: platform.pool)
+      names = platform.library.selectedKernelNames
+    } else {
+      names = platform.vectors.kernelNames
+    }
+    let format = format == .u2t ? .u2c : format
+    kernelName =
+      names.first {
+        $0.hasPrefix(what.operation.rawValue + "_") && $0.contains("_\(format.name)_")
+      } ?? what.operation.rawValue
+    byteCount = weights.byteCount + what.tokens * (what.columns + what.rows * 4)
+  }
+
+  func call() {
+    let copy = weights.copies[turn]
+    turn = turn + 1 == weights.copies.count ? 0 : turn + 1
+    // Room for tokens × rows.
+    let output = unsafe output.baseAddress.assumingMemoryBound(to: Float.self)
+    switch copy {
+    case .packed(let matrix):
+      unsafe platform.library.multiply(
+        matrix, activations, by: what.operation, into: output, pool: platform.pool)
+    case .float(let memory):
+      let input = unsafe input.baseAddress.assumingMemoryBound(to: Float.self)
+      let (vectors, what) = (platform.vectors, what)
+      platform.pool.runRanges(what.rows) { rows, _ in
+        unsafe vectors.floatProduct(
+          weights: memory.address, of: what.weights == .f16 ? .f16 : .f32,
+          weightStride: what.columns, rows: rows, columns: what.columns, activations: input,
+          activationStride: what.columns, tokens: what.tokens, output: output,
+          outputStride: what.rows)
+      }
+    }
+  }
+}
+
+/// An operation on vectors of one length, on the calling thread.
+final class VectorRunner: KernelRunner {
+  private let platform: KernelPlatform
+  private let what: KernelCase
+  private let activations: Activations
+  /// Three vectors of `columns` floats for each token of each copy.
+  private let storage: AlignedStorage
+  private let copyCount: Int
+  private var turn = 0
+  let byteCount: Int
+  let kernelName: String
+
+  init(_ what: KernelCase, memoryByteCount: Int, on platform: KernelPlatform) {
+    self.what = what
+    self.platform = platform
+    let copyBytes = 12 * what.columns * what.tokens
+    copyCount = what.place == .memory ? memoryByteCount / copyBytes + 1 : 1
+    storage = AlignedStorage(byteCount: copyCount * copyBytes, prefersHugePages: true)
+    // Three vectors a token and copy.
+    let values = unsafe storage.baseAddress.assumingMemoryBound(to: Float.self)
+    for index in 0..<copyCount * copyBytes / 4 {
+      unsafe values[index] = Float(index &* 37 % 255 - 127) / 64
+    }
+    activations = Activations(tokenCapacity: what.tokens, columnCapacity: what.columns)
+    let names = platform.library.selectedKernelNames + platform.vectors.kernelNames
+    kernelName =
+      names.first { $0.hasPrefix(what.operation.rawValue + "_") } ?? what.operation.rawValue
+    byteCount = what.tokens * what.columns * Self.bytesPerElement(what.operation)
+  }
+
+  /// Bytes read and written of an element.
+  private static func bytesPerElement(_ operation: KernelOperation) -> Int {
+    switch operation {
+    case .add, .multiply, .swiglu, .rmsNorm: 12
+    case .scale, .softmax: 8
+    case .convertToF16, .convertFromF16: 6
+    case .convertToS8, .quantizePerToken, .quantizePerChunk: 5
+    default: 4
+    }
+  }
+
+  func call() {
+    let count = what.columns
+    let vectors = platform.vectors
+    // The copy's first token; each has three vectors of `count` floats.
+    let copy =
+      unsafe storage.baseAddress.assumingMemoryBound(to: Float.self)
+      + turn * what.tokens * count * 3
+    turn = turn + 1 == copyCount ? 0 : turn + 1
+    if what.operation == .quantizePerToken || what.operation == .quantizePerChunk {
+      unsafe activations.quantize(
+        copy, tokenCount: what.tokens, columnCount: count, stride: count * 3,
+        for: what.operation == .quantizePerToken ? .perToken : .perChunk, using: platform.library,
+        pool: platform.pool)
+      return
+    }
+    for token in 0..<what.tokens {
+      let a = unsafe copy + token * count * 3
+      let (b, c) = unsafe (a + count, a + 2 * count)
+      switch what.operation {
+      case .rmsNorm: unsafe vectors.rmsNorm(a, weight: b, epsilon: 1e-5, output: c, count: count)
+      case .swiglu: unsafe vectors.swiglu(gate: a, up: b, output: c, count: count)
+      case .add: unsafe vectors.add(a, b, output: c, count: count)
+      case .multiply: unsafe vectors.multiply(a, b, output: c, count: count)
+      // By 1 and as scores: what is written stays finite however often it is done.
+      case .scale: unsafe vectors.scale(a, by: 1, count: count)
+      case .softmax: unsafe vectors.softmax(a, count: count, scale: 1)
+      case .convertToF16: unsafe vectors.convert(a, toF16: UnsafeMutableRawPointer(c), count: count)
+      case .convertFromF16:
+        unsafe vectors.convert(fromF16: UnsafeRawPointer(a), to: c, count: count)
+      case .convertToS8:
+        _ = unsafe vectors.quantize(
+          a, toS8: UnsafeMutableRawPointer(c).assumingMemoryBound(to: Int8.self), count: count)
+      case .argMax: _ = unsafe vectors.argMax(a, count: count)
+      default: preconditionFailure("\(what.operation) is not measured")
+      }
+    }
+  }
+}

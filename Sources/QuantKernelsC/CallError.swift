@@ -1,0 +1,65 @@
+import CQuantKernels
+
+/// Why a call was refused: the errors of the header.
+enum CallError: Int32, Error, CaseIterable {
+  case null = 1
+  case notPositive = 2
+  case tooLarge = 3
+  case shortBuffer = 4
+  case alignment = 5
+  case overlap = 6
+  case format = 7
+  case level = 8
+  case unavailable = 9
+  case mismatch = 10
+  case rows = 11
+  case weight = 12
+  case planes = 13
+  case option = 14
+  case busy = 15
+  case threads = 16
+
+  /// One line, kept by the program text.
+  var text: StaticString {
+    switch self {
+    case .null: "a pointer is NULL"
+    case .notPositive: "a number is zero or negative"
+    case .tooLarge: "a number is beyond the limits, or a product of numbers does not fit"
+    case .shortBuffer: "a buffer is too short"
+    case .alignment: "an address is not aligned"
+    case .overlap: "a buffer that is written overlaps another one"
+    case .format: "an unknown format, or one without kernels"
+    case .level: "an unknown level"
+    case .unavailable: "this CPU cannot run the level"
+    case .mismatch: "the activations do not fit the weights"
+    case .rows: "rows or tokens that do not exist, or rows that are no whole tiles"
+    case .weight: "a weight is NaN, infinite or too large for the format"
+    case .planes: "the planes break a rule of their format"
+    case .option: "an option has no meaning"
+    case .busy: "the pool is serving another caller"
+    case .threads: "the system gives no more threads"
+    }
+  }
+}
+
+/// The error that a body ends with, or none.
+@inline(__always)
+func result(_ body: () throws(CallError) -> Void) -> afm_error {
+  do throws(CallError) {
+    try body()
+    return 0
+  } catch {
+    return error.rawValue
+  }
+}
+
+@c @implementation
+package func afm_error_text(_ error: afm_error) -> UnsafePointer<CChar>? {
+  let text: StaticString =
+    error == 0 ? "no error" : CallError(rawValue: error)?.text ?? "an unknown error"
+  // Static strings end with a zero byte and stay where they are.
+  return unsafe UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
+}
+
+@c @implementation
+package func afm_version() -> Int32 { AFM_VERSION }

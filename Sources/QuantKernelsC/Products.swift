@@ -1,0 +1,159 @@
+import CKernels
+import CQuantKernels
+import KernelContract
+import PackedFormats
+
+/// The product of a matrix, or of some of its tiles, with activations.
+@safe struct ProductWork {
+  private let function: PackedProductFunction
+  private let arguments: CKProduct
+  private let tiles: Range<Int>
+  /// Bytes of scratch memory of one thread; 0 for GEMV.
+  private let scratchBytes: Int
+
+  /// - Parameters:
+  ///   - rows: nil for all.
+  ///   - threadCount: how many have scratch memory.
+  init(
+    _ library: OpaquePointer?, _ matrix: UnsafePointer<afm_matrix>?,
+    _ activations: UnsafePointer<afm_activations>?, rows: (begin: Int64, end: Int64)?,
+    output: UnsafeMutablePointer<Float>?, _ outputBytes: Int, _ outputStride: Int64,
+    scratch: UnsafeMutableRawPointer?, _ givenScratchBytes: Int, threadCount: Int
+  ) throws(CallError) {
+    let kernels = unsafe try selection(library)
+    let weights = try unsafe MatrixMemory(matrix)
+    let tokens = try unsafe ActivationMemory(activations)
+    let (layout, x) = (weights.layout, tokens.layout)
+    guard layout.columns == x.columnCount, x.grouping == .required(by: layout.format) else {
+      throw .mismatch
+    }
+    tiles =
+      try rows.map { (rows) throws(CallError) in
+        try weights.tiles(rows.begin, rows.end)
+      } ?? 0..<layout.tileCount
+    let place = try unsafe MemoryRange(
+      output, byteCount: outputBytes,
+      needed: floatRowBytes(x.tokenCount, of: layout.rows, stride: outputStride), alignment: 4)
+    try place.requireDisjoint(from: weights.range)
+    try place.requireDisjoint(from: tokens.range)
+
+    var working: UnsafeMutableRawPointer?
+    if usesGEMM(layout.format, tokenCount: x.tokenCount) {
+      scratchBytes = PackedProductScratch.byteCount(columns: layout.columns)
+      let range = try unsafe MemoryRange(
+        scratch, byteCount: givenScratchBytes, needed: scratchBytes * threadCount, alignment: 64)
+      try range.requireDisjoint(from: place)
+      try range.requireDisjoint(from: weights.range)
+      try range.requireDisjoint(from: tokens.range)
+      unsafe working = range.mutableBase
+    } else {
+      scratchBytes = 0
+    }
+    unsafe function = kernels.pointee.product(layout.format, tokenCount: x.tokenCount).function
+    unsafe arguments = CKProduct(
+      codes: weights.codes, scales: weights.scales, activations: tokens.codes,
+      activationScales: tokens.scales, tokenSums: tokens.sums, groupSums: tokens.groupSums,
+      tables: nil, output: place.mutableBase.assumingMemoryBound(to: Float.self), scratch: working,
+      codeTileBytes: layout.codeTileBytes, scaleTileBytes: layout.scaleTileBytes,
+      activationStride: x.stride, activationScaleStride: x.scaleStride,
+      groupSumStride: x.groupSumStride, outputStride: Int(truncatingIfNeeded: outputStride),
+      rowCount: layout.rows, chunkCount: layout.chunkCount, tokenCount: x.tokenCount,
+      tileBegin: tiles.lowerBound, tileEnd: tiles.upperBound)
+  }
+
+  /// The memory is the caller's, checked above; each thread writes the rows of its own tiles and
+  /// uses its own scratch memory.
+  func perform(thread: Int, threadCount: Int) {
+    let mine = tileShare(of: tiles.count, thread: thread, threadCount: threadCount)
+    guard !mine.isEmpty else { return }
+    var part = unsafe arguments
+    unsafe part.tileBegin = tiles.lowerBound + mine.lowerBound
+    unsafe part.tileEnd = tiles.lowerBound + mine.upperBound
+    if let scratch = unsafe part.scratch {
+      unsafe part.scratch = unsafe scratch + thread * scratchBytes
+    }
+    unsafe withUnsafePointer(to: part) { unsafe function($0) }
+  }
+}
+
+/// The part of 0 ..< count that belongs to one of several threads: contiguous, as even as can be.
+func share(of count: Int, thread: Int, threadCount: Int) -> Range<Int> {
+  let (each, rest) = count.quotientAndRemainder(dividingBy: threadCount)
+  let begin = thread * each + min(thread, rest)
+  return begin..<begin + each + (thread < rest ? 1 : 0)
+}
+
+/// The same for tiles, which go to threads in pairs: the widest panel has two.
+func tileShare(of tileCount: Int, thread: Int, threadCount: Int) -> Range<Int> {
+  let pairs = share(of: (tileCount + 1) / 2, thread: thread, threadCount: threadCount)
+  return min(tileCount, pairs.lowerBound * 2)..<min(tileCount, pairs.upperBound * 2)
+}
+
+@c @implementation
+package func afm_scratch_bytes(
+  _ format: afm_format, _ tokens: Int64, _ columns: Int64, _ threads: Int64,
+  _ bytes: UnsafeMutablePointer<Int>?
+) -> afm_error {
+  result { () throws(CallError) in
+    guard let bytes = unsafe bytes else { throw .null }
+    let format = try WeightFormat(format)
+    let tokenCount = try checked(tokens, atMost: Limits.tokens)
+    let columnCount = try checked(columns, atMost: Limits.columns)
+    let threadCount = try checked(threads, atMost: Limits.threads)
+    unsafe bytes.pointee =
+      usesGEMM(format, tokenCount: tokenCount)
+      ? PackedProductScratch.byteCount(columns: columnCount) * threadCount : 0
+  }
+}
+
+@c @implementation
+package func afm_multiply(
+  _ library: OpaquePointer?, _ pool: OpaquePointer?, _ matrix: UnsafePointer<afm_matrix>?,
+  _ activations: UnsafePointer<afm_activations>?, _ output: UnsafeMutablePointer<Float>?,
+  _ outputBytes: Int, _ outputStride: Int64, _ scratch: UnsafeMutableRawPointer?,
+  _ scratchBytes: Int
+) -> afm_error {
+  result { () throws(CallError) in
+    let work = try unsafe ProductWork(
+      library, matrix, activations, rows: nil, output: output, outputBytes, outputStride,
+      scratch: scratch, scratchBytes,
+      threadCount: Int(truncatingIfNeeded: afm_pool_threads(pool)))
+    if let pool = unsafe pool {
+      try unsafe run(.product(work), on: pool)
+    } else {
+      work.perform(thread: 0, threadCount: 1)
+    }
+  }
+}
+
+@c @implementation
+package func afm_multiply_rows(
+  _ library: OpaquePointer?, _ matrix: UnsafePointer<afm_matrix>?,
+  _ activations: UnsafePointer<afm_activations>?, _ rowBegin: Int64, _ rowEnd: Int64,
+  _ output: UnsafeMutablePointer<Float>?, _ outputBytes: Int, _ outputStride: Int64,
+  _ scratch: UnsafeMutableRawPointer?, _ scratchBytes: Int
+) -> afm_error {
+  result { () throws(CallError) in
+    let work = try unsafe ProductWork(
+      library, matrix, activations, rows: (rowBegin, rowEnd), output: output, outputBytes,
+      outputStride, scratch: scratch, scratchBytes, threadCount: 1)
+    work.perform(thread: 0, threadCount: 1)
+  }
+}
+
+@c @implementation
+package func afm_share_rows(
+  _ rows: Int64, _ thread: Int64, _ threads: Int64, _ rowBegin: UnsafeMutablePointer<Int64>?,
+  _ rowEnd: UnsafeMutablePointer<Int64>?
+) -> afm_error {
+  result { () throws(CallError) in
+    guard let rowBegin = unsafe rowBegin, let rowEnd = unsafe rowEnd else { throw .null }
+    let rowCount = try checked(rows, atMost: Limits.rows)
+    let threadCount = try checked(threads, atMost: Limits.threads)
+    guard thread >= 0, thread < threads else { throw .rows }
+    let tiles = tileShare(
+      of: (rowCount + 15) / 16, thread: Int(truncatingIfNeeded: thread), threadCount: threadCount)
+    unsafe rowBegin.pointee = Int64(min(rowCount, tiles.lowerBound * 16))
+    unsafe rowEnd.pointee = Int64(min(rowCount, tiles.upperBound * 16))
+  }
+}

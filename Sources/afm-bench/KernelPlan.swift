@@ -1,0 +1,105 @@
+import BenchCore
+import KernelBench
+import KernelContract
+import PackedFormats
+
+/// The command line of `kernels`, understood.
+struct KernelPlan {
+  var cases: [KernelCase]
+  var threadCounts: [Int?]
+
+  init(_ command: KernelsCommand) throws {
+    let operations = try command.op.map { try Self.operations($0) }
+    let formats = try command.weights.map { try Self.formats($0) }
+    let shapes = try Self.items(command.shape).map(Self.shape)
+    let places = try Self.items(command.places).map { name in
+      guard let place = KernelCase.Place(rawValue: name) else {
+        throw Self.failure("--in", name, "known are cache and memory")
+      }
+      return place
+    }
+    let tokenCounts: [Int]
+    do throws(RunPlanError) {
+      tokenCounts = try NumberList.parse(command.tokens, option: "--tokens", minimum: 1)
+      threadCounts =
+        try command.threads.map { text throws(RunPlanError) in
+          try NumberList.parse(text, option: "-t", minimum: 1).map { $0 }
+        } ?? [nil]
+    } catch {
+      throw CommandFailure(.usage, error.description)
+    }
+    for (option, values, limit) in [
+      ("--tokens", tokenCounts, 1 << 14), ("-t", threadCounts.compactMap { $0 }, Limits.threads),
+    ] {
+      if let largest = values.max(), largest > limit {
+        throw Self.failure(option, String(largest), "at most \(limit)")
+      }
+    }
+    cases = []
+    for place in places {
+      for shape in shapes {
+        for tokens in tokenCounts {
+          for operation in operations ?? [tokens == 1 ? .gemv : .gemm] {
+            let known = KernelCase.formats(of: operation)
+            for format in known
+            where format == nil || formats?.contains(where: { $0 == format }) ?? true {
+              cases.append(
+                KernelCase(
+                  operation: operation, weights: format, rows: format == nil ? 1 : shape.rows,
+                  columns: shape.columns, tokens: tokens, place: place))
+            }
+          }
+        }
+      }
+    }
+    // Vectors have no rows: shapes of the same columns are one case.
+    var seen: Set<KernelCase> = []
+    cases = cases.filter { seen.insert($0).inserted }
+    guard !cases.isEmpty else {
+      throw CommandFailure(.usage, "nothing to measure: no such operation has these formats")
+    }
+  }
+
+  private static func items(_ text: String) -> [String] {
+    text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  private static func operations(_ text: String) throws -> [KernelOperation] {
+    try items(text).map { name in
+      guard let operation = KernelOperation(rawValue: name),
+        KernelCase.operations.contains(operation)
+      else {
+        let known = KernelCase.operations.map(\.rawValue).joined(separator: ", ")
+        throw failure("--op", name, "known are \(known)")
+      }
+      return operation
+    }
+  }
+
+  private static func formats(_ text: String) throws -> [WeightFormat] {
+    let known = KernelCase.formats(of: .gemv).compactMap { $0 }
+    return try items(text).map { name in
+      guard let format = WeightFormat(name: name), known.contains(format) else {
+        throw failure(
+          "--weights", name, "there are kernels for \(known.map(\.name).joined(separator: ", "))")
+      }
+      return format
+    }
+  }
+
+  private static func shape(_ text: String) throws -> (rows: Int, columns: Int) {
+    let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+    guard sides.count == 2, let rows = sides[0], let columns = sides[1], rows > 0, columns > 0,
+      rows <= 1 << 20, columns <= 1 << 17, rows * columns <= 1 << 28
+    else {
+      throw failure(
+        "--shape", text, "ROWSxCOLUMNS is needed, up to 1048576 x 131072 and 2^28 weights")
+    }
+    return (rows, columns)
+  }
+
+  private static func failure(_ option: String, _ text: String, _ reason: String) -> CommandFailure
+  {
+    CommandFailure(.usage, "\(option) '\(text)': \(reason)")
+  }
+}
