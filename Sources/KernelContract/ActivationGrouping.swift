@@ -21,7 +21,8 @@ public enum ActivationGrouping: String, CaseIterable, Hashable, Sendable {
   /// Packed as s8c, SmolLM2-135M has on WikiText-2 a perplexity of 24.51 with a scale per token,
   /// 23.85 with one per 64 columns (32 give no more) and 23.73 with f32 activations. u2c keeps a
   /// scale per token: the error of two bits dwarfs this one, and its integer sums run over all
-  /// columns.
+  /// columns. ASTC has a scale per packed block, whose sums are apart anyway: its calibrated LDR file
+  /// has 40.33 where f32 activations give 40.14.
   public static func required(by format: WeightFormat) -> ActivationGrouping {
     switch format {
     case .u2c, .u2t: .perToken

@@ -27,9 +27,10 @@ import CKernels
 /// the grid weight, and u = 257 · 2^-22: before the block format rounds to C = 257·v/64 (and in HDR
 /// to a binary16 H), so that a weight is within 1/2 · s in LDR, and within 2^-10 of H and 2^-24, of
 /// the format's. An HDR block of logarithms has six values H, at most an octave apart. With
-/// u = 2^(e − 25), e = min(max(E, 1), 30) for the exponent bits E of the value at w = 0, they are integers
-/// V = H/u; with δ = V − V(w = 0), v = V(w = 0) + q · 2^n, q = ⌊(δ + 2^(n−1)) / 2^n⌋ and the smallest n for
-/// which ⌊δ(w = 64) / 2^n⌋ < 128: off the format's value by at most 1/127 of what the block spans.
+/// u = 2^(e − 25), e = min(max(E, 1), 30) for the exponent bits E of the value at w = 0, they are
+/// integers V = H/u; with δ = V − V(w = 0), v = V(w = 0) + q · 2^n, q = ⌊(δ + 2^(n−1)) / 2^n⌋ (q = δ for
+/// n = 0) and the smallest n for which ⌊δ(w = 64) / 2^n⌋ < 128: off the format's value by at most
+/// 1/127 of what the block spans.
 ///
 /// c is the signed code in s8c and s8g32. Nothing is fused; f32(Σ c·x) and the differences in u2g64
 /// and u4c are exact, and f32(Σ v·x) is rounded once.
@@ -41,8 +42,8 @@ import CKernels
 ///
 /// **Shapes.** Activations [tokens][chunkCount · 64] (`s8g36`: · 36), zero after the last column;
 /// output [tokens][rows], of which only the tiles' rows are written. Scratch has
-/// `PackedProductScratch.byteCount(columns:)` bytes for GEMM, `tileByteCount` for GEMV over ASTC,
-/// 64-byte aligned. ASTC tiles are valid, and have the tables of `ASTCKernelTables`.
+/// `PackedProductScratch.byteCount(columns:)` bytes for GEMM, over ASTC `astcByteCount(columns:)`, and
+/// `tileByteCount` for GEMV; 64-byte aligned. ASTC tiles are valid, and have the tables of `ASTCKernelTables`.
 ///
 /// **Aliasing and alignment.** Nothing may overlap. Codes are 64-byte aligned; all else has its
 /// element's alignment. Nothing is allocated and no memory outside the shapes is read or written,
@@ -90,13 +91,17 @@ import CKernels
 
 /// The working memory that a GEMM kernel needs on each thread.
 package enum PackedProductScratch {
-  /// Bytes for a panel of rows unpacked over all columns, and for the accumulators of a tile; enough
-  /// for every format.
+  /// Bytes for a panel of rows unpacked over all columns, and for the accumulators of a tile.
   package static func byteCount(columns: Int) -> Int {
+    Int(CK_ACCUMULATOR_BYTES) + (columns + 63) / 64 * 64 * Int(CK_PANEL_ROWS)
+  }
+
+  /// The same over ASTC, which is more than over the other formats: a panel may have two digits a
+  /// value.
+  package static func astcByteCount(columns: Int) -> Int {
     let blockCount = (columns + 35) / 36
     let blocks = (blockCount + 63) / 64 * 64 + blockCount * Int(CK_ASTC_PANEL_BLOCK_BYTES)
-    let panel = (columns + 63) / 64 * 64 * Int(CK_PANEL_ROWS)
-    return Int(CK_ACCUMULATOR_BYTES) + max(panel, Int(CK_ASTC_TILE_BYTES) + blocks)
+    return Int(CK_ACCUMULATOR_BYTES) + Int(CK_ASTC_TILE_BYTES) + blocks
   }
 
   /// Bytes that a GEMV kernel needs on each thread, over ASTC alone: those of one tile.

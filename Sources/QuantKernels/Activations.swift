@@ -2,9 +2,9 @@ import CKernels
 import KernelContract
 import TensorCore
 
-/// Activations quantized to int8, with what the products need beside them: scales, of each token or of
-/// each token's chunks of 64 or 36 columns; sums per token and per 32 or 36 columns; and the working memory of
-/// GEMM.
+/// Activations quantized to int8, with what the products need beside them: scales, of each token or
+/// of each token's chunks of 64 or 36 columns; sums per token and per 32 or 36 columns; and the working
+/// memory of GEMM and of ASTC tiles.
 ///
 /// Allocated once, for the most tokens and columns it will hold; filling it and multiplying with it
 /// allocate nothing. Not for several threads at a time, the pool's own apart.
@@ -52,7 +52,7 @@ public final class Activations: @unchecked Sendable {
     groupSumStorage = AlignedStorage(byteCount: tokenCapacity * chunkCount * 8)
     scratchByteCount =
       tokenCapacity > 1
-      ? PackedProductScratch.byteCount(columns: columnCapacity)
+      ? PackedProductScratch.astcByteCount(columns: columnCapacity)
       : PackedProductScratch.tileByteCount
     scratchStorage = AlignedStorage(byteCount: threadCapacity * scratchByteCount)
   }

@@ -15,7 +15,8 @@ extension KernelLibrary {
   ///   - rows: the rows to compute, the others are not written; nil for all. The lower bound is a
   ///     multiple of 16, and the upper bound too or the row count.
   /// - Precondition: the activations' columns are the weights', and their grouping is what
-  ///   `ActivationGrouping.required(by:)` says of the weights' format; `output` holds `tokenCount` · `outputStride` floats and overlaps nothing; `outputStride` ≥ the rows; for
+  ///   `ActivationGrouping.required(by:)` says of the weights' format; `output` holds `tokenCount` ·
+  ///   `outputStride` floats and overlaps nothing; `outputStride` ≥ the rows; for
   ///   more than one token, and for ASTC, the pool has no more threads than the activations' capacity.
   public func multiply(
     _ weights: PackedMatrix, _ activations: Activations,

@@ -11,13 +11,13 @@ import Testing
     var format: WeightFormat
     var testDescription: String { "\(model.rawValue) \(format.name)" }
     /// Largest difference, of the logits' root mean square. f16 weights are converted exactly
-    /// (measured: 2.7e-6), and ASTC blocks run as the floats that they stand for. In the other
-    /// formats activations become 8-bit, which is the whole difference, and much in a model of thirty
-    /// columns (measured: 0.07 to 0.135); a wrong code or scale gives more than 1.
+    /// (measured: 2.7e-6). In the other formats activations become 8-bit, which is the whole
+    /// difference (but for the last bits of ASTC), and much in a model of thirty columns (measured:
+    /// 0.07 to 0.135); a wrong code or scale gives more than 1.
     var tolerance: Double {
       switch format {
-      case .f32, .f16, .astc6x6LDR, .astc6x6HDR: 1e-4
-      case .s8c, .s8g32, .u4g32, .u4c, .u2c, .u2g64, .u2t: 0.25
+      case .f32, .f16: 1e-4
+      case .s8c, .s8g32, .u4g32, .u4c, .u2c, .u2g64, .u2t, .astc6x6LDR, .astc6x6HDR: 0.25
       }
     }
   }

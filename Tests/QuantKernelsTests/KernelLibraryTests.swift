@@ -135,7 +135,7 @@ struct KernelLibraryTests {
       var tolerance = 0.001
       for column in 0..<columns {
         let value = Double(data.reference.value(row: row, column: column))
-        let isSpoilt = grouping == .perToken || column < ActivationGrouping.chunkColumns
+        let isSpoilt = grouping == .perToken || column < grouping.chunkColumns
         sum += value * Double(input[column])
         tolerance += abs(value) * (isSpoilt ? 1000 : 1) * 0.5001 / 127
       }
@@ -151,7 +151,7 @@ struct KernelLibraryTests {
       _ = unsafe setenv("AFM_ISA", level.rawValue, 1)
       let library = try KernelLibrary.fromEnvironment()
       #expect(library.instructionSet == level)
-      #expect(library.selectedKernelNames.allSatisfy { $0.hasSuffix("_\(level.rawValue)") })
+      #expect(Self.areOf(level, library.selectedKernelNames))
     }
     for level in InstructionSet.allCases where !Self.levels.contains(level) {
       _ = unsafe setenv("AFM_ISA", level.rawValue, 1)
@@ -171,12 +171,22 @@ struct KernelLibraryTests {
     }
   }
 
+  /// Whether all names are a level's, but for kernels over ASTC on a CPU without the byte operations
+  /// that those of AVX-512 need.
+  static func areOf(_ level: InstructionSet, _ names: [String]) -> Bool {
+    let hasBytes = CPUFeatures.detect().isSuperset(of: [.avx512vbmi, .avx512vbmi2])
+    return names.allSatisfy { name in
+      name.hasSuffix("_\(level.rawValue)")
+        || level == .avx512vnni && !hasBytes && name.contains("_astc6x6")
+    }
+  }
+
   @Test func whatIsForcedIsWhatIsChosen() throws {
     for level in InstructionSet.allCases {
       if Self.levels.contains(level) {
         let library = try KernelLibrary(forcing: level)
         #expect(library.instructionSet == level)
-        #expect(library.selectedKernelNames.allSatisfy { $0.hasSuffix("_\(level.rawValue)") })
+        #expect(Self.areOf(level, library.selectedKernelNames))
       } else {
         #expect(throws: SelectionError.unavailable(level, available: Self.levels)) {
           try KernelLibrary(forcing: level)

@@ -24,17 +24,16 @@ static inline CK_AVX2 __m256i ck_avx2_astc_weights(void) {
 // holds for rows 4j and 4j + 2 (the first), and for rows 4j + 1 and 4j + 3 (the second), eight bytes
 // each.
 
-/// Codes of three bits to bytes, eight of one row in a lane: planes 0 to 3 the columns 4s to 4s + 3
-/// of even rows, 4 to 7 of odd rows; byte p of a lane is step 0, 3, 6, 1, 4, 7, 2, 5.
-static inline CK_AVX2 void ck_avx2_astc_planes(__m256i *_Nonnull f, CK_IN codes, int h) {
+/// Bytes 0, 1 and 2 of all steps of a half, byte p of a lane those of step 0, 3, 6, 1, 4, 7, 2, 5.
+static inline CK_AVX2 void ck_avx2_astc_bytes(__m256i *_Nonnull b, CK_IN codes, int h) {
   const char *c = (const char *)codes + 32 * h;
   const __m256i q0 = *(const ck_i256 *)c, q1 = *(const ck_i256 *)(c + 64);
   const __m256i q2 = *(const ck_i256 *)(c + 128);
   const __m256i m036 = CK_BYTES(255, 0, 0, 255, 0, 0, 255, 0);
   const __m256i m147 = CK_BYTES(0, 255, 0, 0, 255, 0, 0, 255);
   const __m256i m25 = CK_BYTES(0, 0, 255, 0, 0, 255, 0, 0);
-  // Bytes 0, 1 and 2 of all steps; those of 1 and 2 stand one and two places on.
-  const __m256i b0 = _mm256_blendv_epi8(_mm256_blendv_epi8(q0, q1, m147), q2, m25);
+  b[0] = _mm256_blendv_epi8(_mm256_blendv_epi8(q0, q1, m147), q2, m25);
+  // Those of bytes 1 and 2 stand one and two places on.
   const __m256i c1 = _mm256_blendv_epi8(_mm256_blendv_epi8(q0, q1, m25), q2, m036);
   const __m256i c2 = _mm256_blendv_epi8(_mm256_blendv_epi8(q0, q1, m036), q2, m147);
   const __m256i one = _mm256_setr_epi8(
@@ -43,7 +42,13 @@ static inline CK_AVX2 void ck_avx2_astc_planes(__m256i *_Nonnull f, CK_IN codes,
   const __m256i two = _mm256_setr_epi8(
       2, 3, 4, 5, 6, 7, 0, 1, 10, 11, 12, 13, 14, 15, 8, 9, 2, 3, 4, 5, 6, 7, 0, 1, 10, 11, 12, 13,
       14, 15, 8, 9);
-  const __m256i b1 = _mm256_shuffle_epi8(c1, one), b2 = _mm256_shuffle_epi8(c2, two);
+  b[1] = _mm256_shuffle_epi8(c1, one);
+  b[2] = _mm256_shuffle_epi8(c2, two);
+}
+
+/// Codes of three bits out of those bytes, eight of one row in a lane: of even rows columns 4s to
+/// 4s + 3.
+static inline CK_AVX2 void ck_avx2_astc_even(__m256i *_Nonnull f, __m256i b0, __m256i b1) {
   const __m256i seven = _mm256_set1_epi8(7);
   f[0] = _mm256_and_si256(b0, seven);
   f[1] = _mm256_and_si256(_mm256_srli_epi16(b0, 3), seven);
@@ -51,12 +56,17 @@ static inline CK_AVX2 void ck_avx2_astc_planes(__m256i *_Nonnull f, CK_IN codes,
       _mm256_and_si256(_mm256_srli_epi16(b0, 6), _mm256_set1_epi8(3)),
       _mm256_and_si256(_mm256_slli_epi16(b1, 2), _mm256_set1_epi8(4)));
   f[3] = _mm256_and_si256(_mm256_srli_epi16(b1, 1), seven);
-  f[4] = _mm256_and_si256(_mm256_srli_epi16(b1, 4), seven);
-  f[5] = _mm256_or_si256(
+}
+
+/// The same of odd rows.
+static inline CK_AVX2 void ck_avx2_astc_odd(__m256i *_Nonnull f, __m256i b1, __m256i b2) {
+  const __m256i seven = _mm256_set1_epi8(7);
+  f[0] = _mm256_and_si256(_mm256_srli_epi16(b1, 4), seven);
+  f[1] = _mm256_or_si256(
       _mm256_and_si256(_mm256_srli_epi16(b1, 7), _mm256_set1_epi8(1)),
       _mm256_and_si256(_mm256_slli_epi16(b2, 1), _mm256_set1_epi8(6)));
-  f[6] = _mm256_and_si256(_mm256_srli_epi16(b2, 2), seven);
-  f[7] = _mm256_and_si256(_mm256_srli_epi16(b2, 5), seven);
+  f[2] = _mm256_and_si256(_mm256_srli_epi16(b2, 2), seven);
+  f[3] = _mm256_and_si256(_mm256_srli_epi16(b2, 5), seven);
 }
 
 /// Activations of columns 0 to 31 in the order of the planes: lane i holds columns 4s + i.
@@ -115,9 +125,10 @@ static inline CK_AVX2 void ck_avx2_astc_line_sums(
   const __m256i y2 = _mm256_permute4x64_epi64(y, 0xAA), y3 = _mm256_permute4x64_epi64(y, 0xFF);
   const __m256i last = _mm256_set1_epi32(*(const ck_i32 *)((const char *)x + 32));
   const __m256i w = ck_avx2_astc_weights();
-  CK_BOTH_HALVES {
-    __m256i f[8];
-    ck_avx2_astc_planes(f, codes, h);
+  // Not unrolled: both halves side by side would need more registers than there are.
+  _Pragma("clang loop unroll(disable)") for (int h = 0; h < 2; ++h) {
+    __m256i b[3], f[4];
+    ck_avx2_astc_bytes(b, codes, h);
     // Four products of at most 64·127 fit 16 bits.
 #define CK_TWO(A, B, YA, YB) \
   _mm256_madd_epi16( \
@@ -125,12 +136,16 @@ static inline CK_AVX2 void ck_avx2_astc_line_sums(
           _mm256_maddubs_epi16(_mm256_shuffle_epi8(w, f[A]), YA), \
           _mm256_maddubs_epi16(_mm256_shuffle_epi8(w, f[B]), YB)), \
       ones)
-    const __m256i even = _mm256_add_epi32(CK_TWO(0, 1, y0, y1), CK_TWO(2, 3, y2, y3));
-    const __m256i odd = _mm256_add_epi32(CK_TWO(4, 5, y0, y1), CK_TWO(6, 7, y2, y3));
+    ck_avx2_astc_even(f, b[0], b[1]);
+    __m256i even = _mm256_add_epi32(CK_TWO(0, 1, y0, y1), CK_TWO(2, 3, y2, y3));
+    CK_BEFORE(even, b[1], b[2]);
+    ck_avx2_astc_odd(f, b[1], b[2]);
+    const __m256i odd = _mm256_add_epi32(CK_TWO(0, 1, y0, y1), CK_TWO(2, 3, y2, y3));
 #undef CK_TWO
+    const __m256i sum = ck_avx2_astc_join(even, odd);
     const __m256i tail = _mm256_shuffle_epi8(w, ck_avx2_astc_tail(side, h));
     const __m256i rest = _mm256_madd_epi16(_mm256_maddubs_epi16(tail, last), ones);
-    ((ck_i256 *)sums)[h] = _mm256_add_epi32(ck_avx2_astc_join(even, odd), rest);
+    ((ck_i256 *)sums)[h] = _mm256_add_epi32(sum, rest);
   }
 }
 
@@ -299,22 +314,31 @@ static inline CK_AVX2 void ck_avx2_astc_palette_sums(
   const __m256i last = _mm256_set1_epi32(*(const ck_i32 *)((const char *)x + 32));
   // The second row of a lane of 128 bits has its eight entries behind the first one's.
   const __m256i second = _mm256_setr_epi64x(0, 0x0808080808080808, 0, 0x0808080808080808);
-  CK_BOTH_HALVES {
-    __m256i f[8];
-    ck_avx2_astc_planes(f, codes, h);
+  // Not unrolled: both halves side by side would need more registers than there are.
+  _Pragma("clang loop unroll(disable)") for (int h = 0; h < 2; ++h) {
+    __m256i b[3], f[4];
+    ck_avx2_astc_bytes(b, codes, h);
     const ck_i256 *table = (const ck_i256 *)tables + 2 * h;
     // Two products of at most 128·127 fit 16 bits.
-#define CK_ONE(TABLE, A, Y)   _mm256_madd_epi16(       _mm256_maddubs_epi16(           _mm256_shuffle_epi8(table[TABLE], _mm256_or_si256(f[A], second)), Y),       ones)
-    const __m256i even = _mm256_add_epi32(
+#define CK_ONE(TABLE, A, Y) \
+  _mm256_madd_epi16( \
+      _mm256_maddubs_epi16( \
+          _mm256_shuffle_epi8(table[TABLE], _mm256_or_si256(f[A], second)), Y), \
+      ones)
+    ck_avx2_astc_even(f, b[0], b[1]);
+    __m256i even = _mm256_add_epi32(
         _mm256_add_epi32(CK_ONE(0, 0, y0), CK_ONE(0, 1, y1)),
         _mm256_add_epi32(CK_ONE(0, 2, y2), CK_ONE(0, 3, y3)));
+    CK_BEFORE(even, b[1], b[2]);
+    ck_avx2_astc_odd(f, b[1], b[2]);
     const __m256i odd = _mm256_add_epi32(
-        _mm256_add_epi32(CK_ONE(1, 4, y0), CK_ONE(1, 5, y1)),
-        _mm256_add_epi32(CK_ONE(1, 6, y2), CK_ONE(1, 7, y3)));
+        _mm256_add_epi32(CK_ONE(1, 0, y0), CK_ONE(1, 1, y1)),
+        _mm256_add_epi32(CK_ONE(1, 2, y2), CK_ONE(1, 3, y3)));
 #undef CK_ONE
+    const __m256i sum = ck_avx2_astc_join(even, odd);
     const __m256i tail = ck_avx2_astc_look_up(tables, h, ck_avx2_astc_tail(side, h));
     const __m256i rest = _mm256_madd_epi16(_mm256_maddubs_epi16(tail, last), ones);
-    ((ck_i256 *)sums)[h] = _mm256_add_epi32(ck_avx2_astc_join(even, odd), rest);
+    ((ck_i256 *)sums)[h] = _mm256_add_epi32(sum, rest);
   }
 }
 

@@ -34,6 +34,10 @@ typedef float ck_f32 __attribute__((aligned(1), may_alias));
 /// of a tile need temporaries that the registers do not hold. Costs no instruction.
 #define CK_KEEP_ORDER(VECTOR) __asm__("" : "+x"(VECTOR))
 
+/// Has the first vector computed before what is made of the two others: side by side they would need
+/// more registers than there are. Costs no instruction.
+#define CK_BEFORE(VECTOR, A, B) __asm__("" : "+x"(VECTOR), "+x"(A), "+x"(B))
+
 /// Keeps the optimizer from moving loads and stores across, or from replacing a loop of stores by
 /// a call. Vectors in registers are not touched. Costs no instruction.
 static inline void ck_memory_order(void) { __asm__ volatile("" ::: "memory"); }
