@@ -8,16 +8,22 @@ import QuantKernels
 package struct KernelBenchmark {
   private let platform: KernelPlatform
   private let repetitionCount: Int
+  /// The most partitions of an ASTC block; nil leaves it to the encoder.
+  private let partitionLimit: Int?
   /// Bytes that no cache of the machine holds.
   private let memoryByteCount: Int
   /// What one sample takes at least, in nanoseconds.
   private static let sampleNanoseconds: UInt64 = 3_000_000
 
   /// - Parameter lastCacheByteCount: the largest cache's bytes, nil where they are not known.
-  package init(on platform: KernelPlatform, repetitions: Int, lastCacheByteCount: Int?) {
+  package init(
+    on platform: KernelPlatform, repetitions: Int, lastCacheByteCount: Int?,
+    partitionLimit: Int? = nil
+  ) {
     precondition(repetitions > 0, "nothing to measure")
     self.platform = platform
     repetitionCount = repetitions
+    self.partitionLimit = partitionLimit
     memoryByteCount = max(128 << 20, min(4 * (lastCacheByteCount ?? 0), 2 << 30))
   }
 
@@ -43,7 +49,8 @@ package struct KernelBenchmark {
       switch what.operation {
       case .gemv, .gemm:
         try ProductRunner(
-          what, format: what.weights ?? .f32, memoryByteCount: memoryByteCount, on: platform)
+          what, format: what.weights ?? .f32, partitionLimit: partitionLimit,
+          memoryByteCount: memoryByteCount, on: platform)
       default: VectorRunner(what, memoryByteCount: memoryByteCount, on: platform)
       }
     let pool = platform.pool

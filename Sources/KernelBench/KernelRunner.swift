@@ -39,13 +39,14 @@ final class ProductRunner: KernelRunner {
   let byteCount: Int
   let kernelName: String
 
-  init(_ what: KernelCase, format: WeightFormat, memoryByteCount: Int, on platform: KernelPlatform)
-    throws
-  {
+  init(
+    _ what: KernelCase, format: WeightFormat, partitionLimit: Int?, memoryByteCount: Int,
+    on platform: KernelPlatform
+  ) throws {
     self.what = what
     self.platform = platform
     weights = try KernelWeights(
-      format, rows: what.rows, columns: what.columns,
+      format, rows: what.rows, columns: what.columns, partitionLimit: partitionLimit,
       totalByteCount: what.place == .memory ? memoryByteCount : 1, pool: platform.pool)
     input = AlignedStorage(byteCount: what.tokens * what.columns * 4)
     output = AlignedStorage(byteCount: what.tokens * what.rows * 4)

@@ -21,9 +21,11 @@ struct KernelWeights {
 
   /// - Parameter totalByteCount: the copies take at least so many bytes together.
   init(
-    _ format: WeightFormat, rows: Int, columns: Int, totalByteCount: Int, pool: ThreadPool
+    _ format: WeightFormat, rows: Int, columns: Int, partitionLimit: Int?, totalByteCount: Int,
+    pool: ThreadPool
   ) throws {
-    let planes = try Self.planes(format, rows: rows, columns: columns)
+    let planes = try Self.planes(
+      format, rows: rows, columns: columns, partitionLimit: partitionLimit)
     func copy() throws -> (Copy, Int) {
       if format == .f32 || format == .f16 {
         let memory = FloatMemory(planes.codes.bytes)
@@ -48,7 +50,7 @@ struct KernelWeights {
   }
 
   private static func planes(
-    _ format: WeightFormat, rows: Int, columns: Int
+    _ format: WeightFormat, rows: Int, columns: Int, partitionLimit: Int?
   ) throws -> Planes {
     func storage(_ plane: Plane) -> AlignedStorage {
       AlignedStorage(byteCount: format.byteCount(of: plane, rows: rows, columns: columns) ?? 0)
@@ -62,7 +64,9 @@ struct KernelWeights {
       codes: codes.mutableBytes, scales: scales.mutableBytes, minimums: minimums.mutableBytes)
     try format.quantize(
       values.span, rowCount: rows, columnCount: columns,
-      options: QuantizationOptions(scaleFit: .absoluteMaximum, effort: .fast), into: &spans)
+      options: QuantizationOptions(
+        scaleFit: .absoluteMaximum, effort: .fast, partitionLimit: partitionLimit),
+      into: &spans)
     return Planes(codes: codes, scales: scales, minimums: minimums)
   }
 

@@ -26,6 +26,8 @@ import Testing
     Case("inspect @tiny.afmw --nonsense", 2, "--nonsense"),
     Case("pack @tiny.gguf @o --weights zz", 2, "'zz'"),
     Case("pack @tiny.gguf @o --level 99", 2, "--level must be in 1...22"),
+    Case("pack @tiny.gguf @o --partition-limit 4", 2, "--partition-limit must be in 1...3"),
+    Case("kernels --partition-limit 0", 2, "--partition-limit must be at least 1"),
     Case("pack @tiny.gguf @tiny.gguf", 2, "tiny.gguf", "the output is the input itself"),
     Case("dump @tiny.gguf output_norm.weight @tiny.gguf", 2, "the output is the input itself"),
     Case("run @tiny.afmw -t 0", 2, "-t '0'"), Case("run @tiny.afmw -p x", 2, "-p 'x'"),

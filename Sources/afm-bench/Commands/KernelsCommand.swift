@@ -32,6 +32,9 @@ struct KernelsCommand: ParsableCommand {
   @Option(help: "Tokens in a call, a list.")
   var tokens = "1,128"
 
+  @Option(help: "ASTC: the most partitions of a block, 1 to 3.")
+  var partitionLimit: Int?
+
   @Option(help: "Forces an instruction set: portable, avx2 or avx512vnni. AFM_ISA does the same.")
   var isa: String?
 
@@ -52,6 +55,7 @@ struct KernelsCommand: ParsableCommand {
 
   func validate() throws {
     try Limits.check(repetitions, upTo: Limits.repetitions, option: "-r")
+    if let partitionLimit { try Limits.check(partitionLimit, upTo: 3, option: "--partition-limit") }
   }
 
   func run() throws {
@@ -66,7 +70,8 @@ struct KernelsCommand: ParsableCommand {
         library: try KernelLibrary.named(isa), pool: ThreadPool(threadCount: threads))
       let benchmark = KernelBenchmark(
         on: platform, repetitions: repetitions,
-        lastCacheByteCount: EnvironmentProbe().largestCacheByteCount)
+        lastCacheByteCount: EnvironmentProbe().largestCacheByteCount,
+        partitionLimit: partitionLimit)
       for (index, what) in plan.cases.enumerated() {
         Console.progress("\(index + 1)/\(plan.cases.count) \(what.label)")
         rows.append(

@@ -23,6 +23,12 @@ struct QuantizationArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "ASTC: the most partitions of a block, 1 to 3.",
+      discussion: "With 1 kernels run at full speed; with more the error is smaller."))
+  var partitionLimit: Int?
+
+  @Option(
+    help: ArgumentHelp(
       "Keeps so many singular vectors of each linear layer apart, as a low-rank adapter in f16.",
       discussion: "The packed weights hold what they leave. Needs OpenBLAS."))
   var adapterRank = 0
@@ -33,13 +39,17 @@ struct QuantizationArguments: ParsableArguments {
     if let clip, !(clip > 0 && clip.isFinite) {
       throw ValidationError("--clip must be a positive number.")
     }
+    guard partitionLimit.map({ 1...3 ~= $0 }) ?? true else {
+      throw ValidationError("--partition-limit must be in 1...3.")
+    }
     guard (0...Self.adapterRankLimit).contains(adapterRank) else {
       throw ValidationError("--adapter-rank must be in 0...\(Self.adapterRankLimit).")
     }
   }
 
   func apply(to packer: inout ModelPacker) throws {
-    packer.options = QuantizationOptions(scaleFit: fit, effort: effort, clipping: clip)
+    packer.options = QuantizationOptions(
+      scaleFit: fit, effort: effort, clipping: clip, partitionLimit: partitionLimit)
     packer.adapterRank = adapterRank
     if adapterRank > 0 {
       do { packer.lowRank = try SingularVectors() } catch {
