@@ -33,7 +33,7 @@ package enum EngineLoader {
   package static func load(_ path: String, options: EngineOptions = EngineOptions()) throws
     -> any Engine
   {
-    let library = try library(options.instructionSet)
+    let library = try KernelLibrary.named(options.instructionSet)
     let pool = ThreadPool(threadCount: options.threads, waiting: options.waiting)
     let compute = Compute(library: library, pool: pool)
     switch try ModelPath.open(path) {
@@ -54,12 +54,6 @@ package enum EngineLoader {
         loader: WeightLoader(
           .floats(model, file: path), fileByteCount: model.byteCount, compute: compute))
     }
-  }
-
-  private static func library(_ name: String?) throws(SelectionError) -> KernelLibrary {
-    guard let name else { return try KernelLibrary.fromEnvironment() }
-    guard let level = InstructionSet(rawValue: name) else { throw .unknownName(name) }
-    return try KernelLibrary(forcing: level)
   }
 
   private static func engine(

@@ -80,7 +80,14 @@ import PackedFormats
     // getenv's string stays valid: nothing in this process changes its environment.
     guard let value = unsafe getenv("AFM_ISA") else { return try KernelLibrary() }
     let name = unsafe String(cString: value)
-    if name.isEmpty { return try KernelLibrary() }
+    return try name.isEmpty ? KernelLibrary() : named(name)
+  }
+
+  /// The level of that name; without one, what `AFM_ISA` says, or the machine's best.
+  ///
+  /// - Throws: `SelectionError`, as `fromEnvironment` does.
+  package static func named(_ name: String?) throws(SelectionError) -> KernelLibrary {
+    guard let name else { return try fromEnvironment() }
     guard let level = InstructionSet(rawValue: name) else { throw .unknownName(name) }
     return try KernelLibrary(forcing: level)
   }

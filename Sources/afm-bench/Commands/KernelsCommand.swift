@@ -83,15 +83,6 @@ struct KernelsCommand: ParsableCommand {
   }
 }
 
-extension KernelLibrary {
-  /// The level of that name; without one, what `AFM_ISA` says, or the machine's best.
-  static func named(_ name: String?) throws(SelectionError) -> KernelLibrary {
-    guard let name else { return try fromEnvironment() }
-    guard let level = InstructionSet(rawValue: name) else { throw .unknownName(name) }
-    return try KernelLibrary(forcing: level)
-  }
-}
-
 extension KernelCase {
   /// For progress: `gemv u2c 2048x2048, 1 token, memory`.
   fileprivate var label: String {
