@@ -128,50 +128,51 @@ public final class PackedMatrix: @unchecked Sendable {
   ///   - scales: the layout's plane of scales, likewise.
   ///   - owner: what keeps both planes in place and unchanged; held as long as the matrix lives.
   /// - Precondition: there are kernels for the format, and the dimensions are inside the limits.
-  @unsafe package init(
+  @unsafe package convenience init(
     _ layout: RowTileLayout, codes: UnsafeRawPointer, scales: UnsafeRawPointer,
     owner: any AnyObject & Sendable
   ) {
     precondition(Self.supports(layout.format), "there are no kernels for \(layout.format.name)")
-    precondition(
-      layout.rows <= Self.rowLimit && layout.columns <= Self.columnLimit, "a matrix too large")
-    precondition(
-      UInt(bitPattern: codes) % 64 == 0 && UInt(bitPattern: scales) % 64 == 0,
-      "planes that are not aligned")
-    self.layout = .rowTiles(layout)
-    format = layout.format
-    rowCount = layout.rows
-    columnCount = layout.columns
-    tileCount = layout.tileCount
-    chunkCount = layout.chunkCount
-    codeTileBytes = layout.codeTileBytes
-    scaleTileBytes = layout.scaleTileBytes
-    unsafe codeAddress = codes
-    unsafe scaleAddress = scales
-    self.owner = owner
+    unsafe self.init(
+      .rowTiles(layout), of: layout.format, rows: layout.rows, columns: layout.columns,
+      tileCount: layout.tileCount, chunkCount: layout.chunkCount,
+      codeTileBytes: layout.codeTileBytes, scaleTileBytes: layout.scaleTileBytes, codes: codes,
+      scales: scales, owner: owner)
   }
 
   /// The same of ASTC tiles.
   ///
   /// - Precondition: the tiles are valid, as `ASTCTileLayout.validate` says, and the dimensions are
   ///   inside the limits.
-  @unsafe package init(
+  @unsafe package convenience init(
     _ layout: ASTCTileLayout, codes: UnsafeRawPointer, scales: UnsafeRawPointer,
     owner: any AnyObject & Sendable
   ) {
-    precondition(
-      layout.rows <= Self.rowLimit && layout.columns <= Self.columnLimit, "a matrix too large")
+    unsafe self.init(
+      .astcTiles(layout), of: layout.format, rows: layout.rows, columns: layout.columns,
+      tileCount: layout.bandCount, chunkCount: layout.blockCount,
+      codeTileBytes: layout.bandByteCount, scaleTileBytes: 64, codes: codes, scales: scales,
+      owner: owner)
+  }
+
+  /// Either layout's planes, checked for what all kernels rely on.
+  @unsafe private init(
+    _ layout: Layout, of format: WeightFormat, rows: Int, columns: Int, tileCount: Int,
+    chunkCount: Int, codeTileBytes: Int, scaleTileBytes: Int, codes: UnsafeRawPointer,
+    scales: UnsafeRawPointer, owner: any AnyObject & Sendable
+  ) {
+    precondition(rows <= Self.rowLimit && columns <= Self.columnLimit, "a matrix too large")
     precondition(
       UInt(bitPattern: codes) % 64 == 0 && UInt(bitPattern: scales) % 64 == 0,
       "planes that are not aligned")
-    self.layout = .astcTiles(layout)
-    format = layout.format
-    rowCount = layout.rows
-    columnCount = layout.columns
-    tileCount = layout.bandCount
-    chunkCount = layout.blockCount
-    codeTileBytes = layout.bandByteCount
-    scaleTileBytes = 64
+    self.layout = layout
+    self.format = format
+    rowCount = rows
+    columnCount = columns
+    self.tileCount = tileCount
+    self.chunkCount = chunkCount
+    self.codeTileBytes = codeTileBytes
+    self.scaleTileBytes = scaleTileBytes
     unsafe codeAddress = codes
     unsafe scaleAddress = scales
     self.owner = owner
