@@ -29,7 +29,7 @@ struct ASTCProductData {
     blocks = (0..<test.rows * blockCount).map { index in
       let choice = choices[index / blockCount / 16 * blockCount + index % blockCount]
       let mode = choice[Int(random.next() % UInt64(choice.count))]
-      return Self.block(mode, test.fill, &random)
+      return Self.block(mode, test.fill, index, &random)
     }
     let scaleCount = isHDR ? 1 : test.rows
     scales = (0..<scaleCount).map { _ in Float(random.next() >> 40) * 0x1p-38 }
@@ -43,14 +43,14 @@ struct ASTCProductData {
   }
 
   private static func block(
-    _ mode: ASTCWeightMode, _ fill: ProductCase.Fill, _ random: inout Sequence64
+    _ mode: ASTCWeightMode, _ fill: ProductCase.Fill, _ index: Int, _ random: inout Sequence64
   ) -> ASTCWeightBlock {
     let levels = mode.endpointRange.levelCount
     let width = mode.partitionCount == 1 ? 8 : 5
     func draw(_ count: Int, _ high: Int) -> UInt64 {
       switch fill {
       case .random: random.next() % UInt64(count)
-      case .extreme: UInt64(high)
+      case .extreme, .opposed: UInt64(high)
       case .lowest: 0
       }
     }
@@ -58,15 +58,20 @@ struct ASTCProductData {
     // where 1 does.
     let high = mode.partitionCount == 1 ? levels - 1 : 1
     var numbers: UInt32 = 0
-    for index in 0..<2 * mode.partitionCount {
-      numbers |= UInt32(draw(levels, high)) << UInt32(width * index)
+    for place in 0..<2 * mode.partitionCount {
+      // First to last and back: 0, high, high, 0, 0, high.
+      let isLow = fill == .opposed && (place + index) % 4 % 3 == 0
+      numbers |= UInt32(isLow ? 0 : draw(levels, high)) << UInt32(width * place)
     }
+    // The code of the largest grid weight, which is scrambled too where there are six.
+    let highCode = mode.partitionCount == 1 ? 1 : mode.codeRange.levelCount - 1
     var codes: [UInt64] = [0, 0]
     for column in 0..<36 {
-      let code = draw(mode.codeRange.levelCount, 1)
+      let code = draw(mode.codeRange.levelCount, highCode)
       codes[column / 20] |= code << UInt64(3 * (column % 20))
     }
-    let seed = mode.partitionCount == 1 ? 0 : UInt16(random.next() % 1024)
+    let drawn = fill == .opposed ? UInt64(index) : random.next()
+    let seed = mode.partitionCount == 1 ? 0 : UInt16(drawn % 1024)
     return ASTCWeightBlock(
       mode: mode, seed: seed, numbers: numbers, lowCodes: codes[0], highCodes: codes[1])
   }
