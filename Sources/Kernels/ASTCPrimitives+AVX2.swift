@@ -51,6 +51,7 @@
       var base = slope
       var unit = slope
       unsafe ck_avx2_astc_palette(&tables, &slope, &base, &unit, side)
+      unsafe ck_avx2_astc_palette_lines(&tables, &slope, &base, &unit, side)
       return (tables, ASTCFactors(slope: slope, base: base, unit: unit))
     }
 

@@ -50,13 +50,16 @@
     @inline(__always)
     private static func palette(
       _ side: UnsafeRawPointer
-    ) -> (tables: Halves<Halves<__m256i>>, factors: ASTCFactors<AVX512>) {
+    ) -> (tables: Halves<__m512i>, factors: ASTCFactors<AVX512>) {
       let none = Halves(low: __m256i.zero, high: .zero)
-      var tables = Halves(low: none, high: none)
+      var halves = Halves(low: none, high: none)
       var slope = Reals.zero
       var base = slope
       var unit = slope
-      unsafe ck_avx2_astc_palette(&tables, &slope, &base, &unit, side)
+      unsafe ck_avx2_astc_palette(&halves, &slope, &base, &unit, side)
+      unsafe ck_avx2_astc_palette_lines(&halves, &slope, &base, &unit, side)
+      var tables = Halves(low: __m512i.zero, high: .zero)
+      unsafe ck_avx512_astc_tables(&tables, &halves)
       return (tables, ASTCFactors(slope: slope, base: base, unit: unit))
     }
 
@@ -69,6 +72,35 @@
       var sums = Sums.zero
       unsafe ck_avx512_astc_palette_sums(&sums, codes, side, x, &palette.tables)
       return (sums, palette.factors)
+    }
+
+    @inline(__always) static var pairsPalettes: Bool { true }
+
+    @inline(__always)
+    static func twoPaletteSums(
+      _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer,
+      _: UnsafeMutableRawPointer
+    ) -> TwoPaletteSums<AVX512> {
+      typealias Two = Halves<Halves<__m512i>>
+      let zero = Halves(low: __m512i.zero, high: .zero)
+      var palettes = Halves(
+        low: Two(low: zero, high: zero), high: Two(low: zero, high: zero))
+      unsafe ck_avx512_astc_palettes(&palettes, side, ASTCTile.sideBytes(isHDR: true))
+      var tables = Two(low: zero, high: zero)
+      unsafe ck_avx512_astc_two_tables(&tables, &palettes)
+      var first = Sums.zero
+      var second = Sums.zero
+      unsafe ck_avx512_astc_palette_sums(&first, codes, side, x, &tables.low)
+      unsafe ck_avx512_astc_palette_sums(
+        &second, codes + ASTCTile.codeBytes, side + ASTCTile.sideBytes(isHDR: true),
+        x + ASTCTile.columns, &tables.high)
+      let none = ASTCFactors<AVX512>(slope: .zero, base: .zero, unit: .zero)
+      var factors = (none, none)
+      unsafe ck_avx512_astc_two_factors(
+        &factors.0.slope, &factors.0.base, &factors.0.unit, &palettes, 0)
+      unsafe ck_avx512_astc_two_factors(
+        &factors.1.slope, &factors.1.base, &factors.1.unit, &palettes, 1)
+      return TwoPaletteSums(sums: Halves(low: first, high: second), factors: factors)
     }
 
     @inline(__always)

@@ -109,8 +109,17 @@ extension Portable: ASTCPrimitives {
     var unit = Reals.splat(0)
     var row = 0
     while row < 16 {
-      let palette = unsafe ASTCPalette(
-        low: ASTCTile.byte(side, row), high: ASTCTile.byte(side, 16 &+ row))
+      let (low, high) = unsafe (ASTCTile.byte(side, row), ASTCTile.byte(side, 16 &+ row))
+      if unsafe !ASTCTile.isLogarithmic(side, row) {
+        slope[row] = high &- low
+        base[row] = 64 &* low
+        unit[row] = ASTCTile.fractionUnit
+        unsafe ASTCTile.unpackRow(
+          row, codes, side, ASTCTile.sixWeights, to: panel, stride: stride)
+        row &+= 1
+        continue
+      }
+      let palette = ASTCPalette(low: low, high: high)
       slope[row] = 1 &<< palette.shift
       base[row] = palette.base
       unit[row] = palette.unit

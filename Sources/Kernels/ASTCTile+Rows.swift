@@ -65,6 +65,12 @@ extension ASTCTile {
     Int32(unsafe p.load(fromByteOffset: offset, as: UInt8.self))
   }
 
+  /// Whether a row of a tile of kind 1 is `oneHDR`; else it is `one`.
+  @inline(__always)
+  static func isLogarithmic(_ side: UnsafeRawPointer, _ row: Int) -> Bool {
+    unsafe (byte(side, 88 &+ row &>> 3) &>> Int32(truncatingIfNeeded: row & 7)) & 1 != 0
+  }
+
   /// The codes of one row's step in a tile of kind 0 or 1: 12 bits.
   @inline(__always)
   static func step(
@@ -171,7 +177,7 @@ extension ASTCTile {
         pattern = tag &>> 2
         let table = unsafe tables + (Int(CK_ASTC_PAIRS12) &+ (tag & 2 == 0 ? 0 : 512))
         pairs = unsafe ends(bits & 0xFF, table) | ends(bits &>> 8, table) &<< 16
-      } else if isHDR && (kind == 1 || tag == 4) {
+      } else if unsafe isHDR && (kind == 1 ? isLogarithmic(side, row) : tag == 4) {
         lines = ASTCLines.none
         unit = unsafe storeLogarithms(bits, to: scratch + (palettesOffset &+ 32 &* row))
       }

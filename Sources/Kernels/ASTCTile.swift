@@ -25,7 +25,7 @@ enum ASTCTile {
   /// 257/65536 of a 64th: the unit of a row without logarithms in HDR.
   @inline(__always) static var fractionUnit: Float { 257 * 0x1p-22 }
 
-  @inline(__always) static func sideBytes(isHDR: Bool) -> Int { isHDR ? 88 : 56 }
+  @inline(__always) static func sideBytes(isHDR: Bool) -> Int { isHDR ? 96 : 56 }
 }
 
 /// How products with ASTC tiles are done at one instruction set.
@@ -41,11 +41,18 @@ protocol ASTCPrimitives: TilePrimitives {
     _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer,
     _ scratch: UnsafeMutableRawPointer
   ) -> Sums
-  /// Kind 1: Σ q·x over 36 columns, and what it is multiplied by.
+  /// Kind 1, in which rows are lines or palettes: Σ q·x over 36 columns, and what it is multiplied by.
   static func paletteSums(
     _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer,
     _ scratch: UnsafeMutableRawPointer
   ) -> (sums: Sums, factors: ASTCFactors<Self>)
+  /// Whether two tiles of kind 1 at a time are cheaper.
+  static var pairsPalettes: Bool { get }
+  /// The same of a tile and the next one of its run.
+  static func twoPaletteSums(
+    _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer,
+    _ scratch: UnsafeMutableRawPointer
+  ) -> TwoPaletteSums<Self>
   /// Kind 0: e1 − e0 and 64·e0 − center.
   static func line(_ side: UnsafeRawPointer, center: Int32) -> ASTCFactors<Self>
   /// Nine steps of w, 64 bytes each, `stride` bytes apart.
@@ -86,6 +93,29 @@ enum ASTCLines {
   @inline(__always) static var three: Int32 { 2 }
   /// No line: logarithms, which are there already.
   @inline(__always) static var none: Int32 { 3 }
+}
+
+extension ASTCPrimitives {
+  @inline(__always) static var pairsPalettes: Bool { false }
+
+  @inline(__always)
+  static func twoPaletteSums(
+    _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer,
+    _ scratch: UnsafeMutableRawPointer
+  ) -> TwoPaletteSums<Self> {
+    let first = unsafe paletteSums(codes, side, x, scratch)
+    let second = unsafe paletteSums(
+      codes + ASTCTile.codeBytes, side + ASTCTile.sideBytes(isHDR: true), x + ASTCTile.columns,
+      scratch)
+    return TwoPaletteSums(
+      sums: Halves(low: first.sums, high: second.sums), factors: (first.factors, second.factors))
+  }
+}
+
+/// Two tiles' sums, and what they are multiplied by.
+struct TwoPaletteSums<P: ASTCPrimitives> {
+  var sums: Halves<P.Sums>
+  var factors: (ASTCFactors<P>, ASTCFactors<P>)
 }
 
 /// What the integer sums of a tile are multiplied by, a number a row.

@@ -72,6 +72,13 @@ func astcPart<P: ASTCPrimitives>(
       unsafe side = codes + (end &- tile) &* ASTCTile.codeBytes
       while tile < end {
         // Kinds that many tiles have get loops of their own.
+        while unsafe isHDR && P.pairsPalettes && tile &+ 1 < end
+          && kinds[tile] & kinds[tile &+ 1] == 1 && kinds[tile] | kinds[tile &+ 1] == 1
+        {
+          unsafe prefetch()
+          unsafe addTwoPalettes(tile)
+          tile &+= 2
+        }
         while unsafe tile < end && kinds[tile] == (isHDR ? 1 : 0) {
           unsafe prefetch()
           unsafe isHDR ? addPalette(tile) : addLine(tile, isHDR: false)
@@ -136,6 +143,20 @@ func astcPart<P: ASTCPrimitives>(
     let products = unsafe P.paletteSums(codes, side, x, scratch)
     let sums = unsafe P.total(products.sums, products.factors, x: sums[tile])
     unsafe add(sums, unit: products.factors.unit, tile, isHDR: true)
+  }
+
+  /// Kind 1, this tile and the next.
+  @inline(__always) private mutating func addTwoPalettes(_ tile: Int) {
+    let sideBytes = ASTCTile.sideBytes(isHDR: true)
+    let products = unsafe P.twoPaletteSums(codes, side, x, scratch)
+    let (first, second) = products.factors
+    let low = unsafe P.total(products.sums.low, first, x: sums[tile])
+    unsafe add(low, unit: first.unit, tile, isHDR: true)
+    unsafe advance(sideBytes)
+    unsafe prefetch()
+    let high = unsafe P.total(products.sums.high, second, x: sums[tile &+ 1])
+    unsafe add(high, unit: second.unit, tile &+ 1, isHDR: true)
+    unsafe advance(sideBytes)
   }
 
   /// Kinds 2 and 3 in LDR.

@@ -135,6 +135,8 @@ struct Defect: Sendable, CustomTestStringConvertible {
     },
     Defect("unknown format", "tensor b", "format 999") { $0.edit("TENS") { $0.set(104, 999, 2) } },
     Defect("unknown layout", "tensor b", "layout 255") { $0.edit("TENS") { $0.set(106, 255, 2) } },
+    // What ASTC tiles were before.
+    Defect("former layout", "tensor b", "layout 2 is") { $0.edit("TENS") { $0.set(106, 2, 2) } },
     Defect("layout without the format", "tensor b", "layout row-tiles has no f32") {
       $0.edit("TENS") { $0.set(106, 1, 2) }
     },

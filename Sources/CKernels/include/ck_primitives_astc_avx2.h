@@ -305,6 +305,39 @@ static inline CK_AVX2 void ck_avx2_astc_palette(
   table[3] = _mm256_permute2x128_si256(r13, r57, 0x31);
 }
 
+/// The unit of lines in HDR: 257/65536 of a 64th.
+#define CK_ASTC_FRACTION (257.0f / (1 << 22))
+
+/// Replaces all of that in rows that are lines: the grid weights, the line, and its unit.
+static inline CK_AVX2 void ck_avx2_astc_palette_lines(
+    CK_INOUT tables, CK_INOUT slope, CK_INOUT base, CK_INOUT unit, CK_IN side) {
+  const char *s = (const char *)side;
+  // A bit for each row that is none.
+  const int16_t rows = *(const ck_i16 *)(s + 88);
+  const __m256i bits = _mm256_set1_epi64x(rows), zero = _mm256_setzero_si256();
+  const __m256i weights = ck_avx2_astc_weights();
+  // Of rows 0, 2, 4 and 6; those of the other tables stand 1, 8 and 9 bits on.
+  const __m256i even = _mm256_setr_epi64x(1, 4, 16, 64);
+  CK_BOTH_HALVES {
+    ck_i256 *table = (ck_i256 *)tables + 2 * h;
+    const __m256i first = _mm256_and_si256(_mm256_srli_epi64(bits, 8 * h), even);
+    const __m256i second = _mm256_and_si256(_mm256_srli_epi64(bits, 8 * h + 1), even);
+    table[0] = _mm256_blendv_epi8(table[0], weights, _mm256_cmpeq_epi64(first, zero));
+    table[1] = _mm256_blendv_epi8(table[1], weights, _mm256_cmpeq_epi64(second, zero));
+    const __m256i row = _mm256_slli_epi32(_mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128), 8 * h);
+    const __m256 isLine = _mm256_castsi256_ps(
+        _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(rows), row), zero));
+    const __m256i e0 = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(s + 8 * h)));
+    const __m256i e1 = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(s + 16 + 8 * h)));
+    ck_f256 *places[3] = {(ck_f256 *)slope + h, (ck_f256 *)base + h, (ck_f256 *)unit + h};
+    *places[0] = _mm256_blendv_ps(
+        *places[0], _mm256_cvtepi32_ps(_mm256_sub_epi32(e1, e0)), isLine);
+    *places[1] = _mm256_blendv_ps(
+        *places[1], _mm256_cvtepi32_ps(_mm256_slli_epi32(e0, 6)), isLine);
+    *places[2] = _mm256_blendv_ps(*places[2], _mm256_set1_ps(CK_ASTC_FRACTION), isLine);
+  }
+}
+
 /// sums (16 × 32-bit) = Σ q·x over the 36 columns of a tile of kind 1.
 static inline CK_AVX2 void ck_avx2_astc_palette_sums(
     CK_INOUT sums, CK_IN codes, CK_IN side, CK_IN x, CK_IN tables) {

@@ -26,6 +26,7 @@ typedef __m256i ck_i256 __attribute__((aligned(1), may_alias));
 typedef __m256 ck_f256 __attribute__((aligned(1), may_alias));
 typedef __m128i ck_i128 __attribute__((aligned(1), may_alias));
 typedef __m128 ck_f128 __attribute__((aligned(1), may_alias));
+typedef int16_t ck_i16 __attribute__((aligned(1), may_alias));
 typedef int32_t ck_i32 __attribute__((aligned(1), may_alias));
 typedef long long ck_i64 __attribute__((aligned(1), may_alias));
 typedef float ck_f32 __attribute__((aligned(1), may_alias));

@@ -65,6 +65,11 @@ extension ASTCTileLayout {
             fromByteOffset: (row * blockCount + tile) * 2, as: UInt16.self) : 0
         unsafe (base + (side + 56 + 2 * row)).storeBytes(of: bits, as: UInt16.self)
       }
+      var logarithmicRows: UInt64 = 0
+      for row in 0..<count where unsafe kind == .oneOrHDR && parts[row].mode == .oneHDR {
+        logarithmicRows |= 1 << UInt64(row)
+      }
+      unsafe (base + (side + 88)).storeBytes(of: logarithmicRows.littleEndian, as: UInt64.self)
     }
   }
 
@@ -124,6 +129,9 @@ extension ASTCTileLayout {
     row: Int, tile: Int, band: Int, in input: UnsafeRawBufferPointer
   ) throws(ASTCLayoutError) -> ASTCWeightBlock {
     guard let base = input.baseAddress, let kind = unsafe TileKind(rawValue: input[tile]) else {
+      throw ASTCLayoutError(.kind, band: band, tile: tile)
+    }
+    guard kind != .oneOrHDR || format == .astc6x6HDR else {
       throw ASTCLayoutError(.kind, band: band, tile: tile)
     }
     let (codes, side) = offsets(tile: tile)

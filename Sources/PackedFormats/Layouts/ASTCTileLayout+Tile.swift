@@ -13,7 +13,7 @@ extension ASTCTileLayout {
       let first = unsafe blocks[2 * pair]
       let second = unsafe blocks[2 * pair + 1]
       let tail: UInt64
-      if kind.isUniform {
+      if kind.isOfOne {
         unsafe writeSteps(first, second, lane: codes + pair * 8)
         tail = first.step(8) | second.step(8) << 12
       } else {
@@ -28,6 +28,11 @@ extension ASTCTileLayout {
       unsafe (bytes + 1).storeBytes(of: UInt8(truncatingIfNeeded: tail >> 8), as: UInt8.self)
       unsafe (bytes + 2).storeBytes(of: UInt8(truncatingIfNeeded: tail >> 16), as: UInt8.self)
     }
+  }
+
+  /// What stands behind the minimums of an HDR tile: in kind 1 bit r where row r is `oneHDR`.
+  static func logarithmicRows(_ side: UnsafeRawPointer) -> UInt64 {
+    unsafe UInt64(littleEndian: side.loadUnaligned(fromByteOffset: 88, as: UInt64.self))
   }
 
   @inline(__always)
@@ -97,8 +102,9 @@ extension ASTCTileLayout {
     let tails = byte(bytes) | byte(bytes + 1) << 8 | byte(bytes + 2) << 16
     let tail = tails >> (row % 2 == 0 ? 0 : 12) & 0xFFF
     var block: ASTCWeightBlock
-    if kind.isUniform {
-      block = ASTCWeightBlock(mode: kind.paddingMode, numbers: endpoints)
+    if kind.isOfOne {
+      let isHDR = unsafe kind == .oneOrHDR && logarithmicRows(side) >> row & 1 != 0
+      block = ASTCWeightBlock(mode: isHDR ? .oneHDR : .one, numbers: endpoints)
       unsafe readSteps(into: &block, lane: codes + row / 2 * 8, shift: row % 2 == 0 ? 0 : 12)
       block.insert(tail, step: 8)
     } else {

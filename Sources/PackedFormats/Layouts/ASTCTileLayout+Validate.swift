@@ -48,7 +48,9 @@ extension ASTCTileLayout {
       if unsafe count < 16 || !isWhole(tile: tile, kind: kind, in: bytes) {
         try unsafe validateBlocks(tile: tile, kind: kind, band: band, in: bytes)
       }
-      if format == .astc6x6HDR { try unsafe validateMinimums(tile: tile, band: band, in: bytes) }
+      if format == .astc6x6HDR {
+        try unsafe validateMinimums(tile: tile, kind: kind, band: band, in: bytes)
+      }
     }
   }
 
@@ -64,18 +66,25 @@ extension ASTCTileLayout {
     guard TileKind(modes: modes) == kind else {
       throw ASTCLayoutError(.needlessKind, band: band, tile: tile)
     }
-    let empty = ASTCWeightBlock(mode: kind.paddingMode)
     for row in count..<16 {
       let part = try unsafe part(row: row, tile: tile, band: band, in: bytes)
-      guard part == empty else {
+      guard part == .padding else {
         throw ASTCLayoutError(.padding, band: band, tile: tile, row: row)
       }
     }
   }
 
+  /// Checks what an HDR tile has beside its blocks.
   private func validateMinimums(
-    tile: Int, band: Int, in bytes: UnsafeRawBufferPointer
+    tile: Int, kind: TileKind, band: Int, in bytes: UnsafeRawBufferPointer
   ) throws(ASTCLayoutError) {
+    let offset = offsets(tile: tile).side + 88
+    // Eight bytes at the end of the tile's side record.
+    let rows = unsafe UInt64(
+      littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    guard rows >> (kind == .oneOrHDR ? 16 : 0) == 0 else {
+      throw ASTCLayoutError(.padding, band: band, tile: tile)
+    }
     for row in 0..<16 {
       let bits = unsafe minimumBits(row: row, tile: tile, in: bytes)
       guard bits & 0x7C00 != 0x7C00 else {
@@ -91,9 +100,9 @@ extension ASTCTileLayout {
   private func isWhole(
     tile: Int, kind: TileKind, in bytes: UnsafeRawBufferPointer
   ) -> Bool {
-    guard let base = bytes.baseAddress, kind != .oneHDR || profile.hasHDR else { return false }
+    guard let base = bytes.baseAddress, kind != .oneOrHDR || profile.hasHDR else { return false }
     let (codes, side) = offsets(tile: tile)
-    guard kind.isUniform else {
+    guard kind.isOfOne else {
       // Tiles lie inside the band by the layout's arithmetic.
       return unsafe hasWholeTriples(kind: kind, codes: base + codes, side: base + side)
     }
@@ -110,6 +119,8 @@ extension ASTCTileLayout {
         | words.2 & (words.2 &<< 1 | words.1 &>> 63) & 0x9249_2492_4924_9249
       return found != 0
     }
+    // The kind below would do where no row needs this one.
+    if unsafe kind == .oneOrHDR && Self.logarithmicRows(base + side) & 0xFFFF == 0 { return false }
     for lane in 0..<8 where hasLargeCode(codes &+ lane &* 8, stride: 64) { return false }
     return !hasLargeCode(side &+ 32, stride: 8)
   }

@@ -12,8 +12,8 @@
 /// | 0–63 | padding |
 ///
 /// Only blocks of the six ``ASTCWeightMode``s can be in it, and each comes back bit for bit; a
-/// tensor with any other block stays canonical. 248 bytes a tile are 3.44 bits per weight, 280 in
-/// HDR 3.89.
+/// tensor with any other block stays canonical. 248 bytes a tile are 3.44 bits per weight, 288 in
+/// HDR 4.00.
 public struct ASTCTileLayout: Hashable, Sendable {
   /// `astc6x6LDR` or `astc6x6HDR`.
   public let format: WeightFormat
@@ -67,7 +67,7 @@ public struct ASTCTileLayout: Hashable, Sendable {
 
   var profile: ASTCProfile { format == .astc6x6HDR ? .hdr : .ldr }
   /// Bytes of a tile's side record.
-  var sideByteCount: Int { format == .astc6x6HDR ? 88 : 56 }
+  var sideByteCount: Int { format == .astc6x6HDR ? 96 : 56 }
   /// Bytes of a band's kinds.
   var kindByteCount: Int { Self.padded(blockCount) }
   /// Bytes of a canonical row of blocks.
@@ -94,8 +94,8 @@ public struct ASTCTileLayout: Hashable, Sendable {
   enum TileKind: UInt8 {
     /// All blocks are of mode `one`: codes of three bits.
     case one = 0
-    /// All blocks are of mode `oneHDR`: codes of three bits.
-    case oneHDR = 1
+    /// Blocks of one partition, `oneHDR` among them: codes of three bits.
+    case oneOrHDR = 1
     /// Blocks of at most two partitions: three codes a byte.
     case upToTwo = 2
     /// Blocks of any mode: three codes a byte.
@@ -103,17 +103,16 @@ public struct ASTCTileLayout: Hashable, Sendable {
 
     /// The kind that a tile with blocks of these modes (bit 1 << raw value each) must have.
     init(modes: UInt8) {
+      let one: UInt8 = 1 << ASTCWeightMode.one.rawValue
+      let hdr: UInt8 = 1 << ASTCWeightMode.oneHDR.rawValue
       let three: UInt8 =
         1 << ASTCWeightMode.three.rawValue | 1 << ASTCWeightMode.threeOffset.rawValue
       self =
-        modes == 1 << ASTCWeightMode.one.rawValue
-        ? .one
-        : modes == 1 << ASTCWeightMode.oneHDR.rawValue
-          ? .oneHDR : modes & three == 0 ? .upToTwo : .any
+        modes == one
+        ? .one : modes & ~(one | hdr) == 0 ? .oneOrHDR : modes & three == 0 ? .upToTwo : .any
     }
 
-    var isUniform: Bool { self == .one || self == .oneHDR }
-    /// What the rows that fill up a band of this kind's tiles count as.
-    var paddingMode: ASTCWeightMode { self == .oneHDR ? .oneHDR : .one }
+    /// Whether all blocks have one partition.
+    var isOfOne: Bool { self == .one || self == .oneOrHDR }
   }
 }

@@ -8,8 +8,8 @@ public enum WeightLayout: UInt16, CaseIterable, Hashable, Sendable {
   /// Rows interleaved in tiles of 16: ``RowTileLayout``.
   case rowTiles = 1
   /// The parts of ASTC blocks in tiles of 16 rows: ``ASTCTileLayout``. Blocks that the encoder does
-  /// not write have no place in it.
-  case astcTiles = 2
+  /// not write have no place in it. Number 2 was another arrangement of them and is no more.
+  case astcTiles = 3
 
   /// The name in listings.
   public var name: String {
