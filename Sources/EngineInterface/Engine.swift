@@ -135,17 +135,21 @@ package struct SessionOptions {
   package var valueElement: String
   /// Tokens a prefill batch runs together.
   package var batchTokens: Int
+  /// Whether a prefill runs layers for positions where nobody reads what they give; for measuring
+  /// what leaving them out saves.
+  package var runsAllLayers: Bool
   /// Where what happens is recorded; nothing is, unless given.
   package var trace: TraceWriter
 
   package init(
     contextLimit: Int, keyElement: String = "f16", valueElement: String = "f16",
-    batchTokens: Int = 512, trace: TraceWriter = .discarding()
+    batchTokens: Int = 512, runsAllLayers: Bool = false, trace: TraceWriter = .discarding()
   ) {
     self.contextLimit = contextLimit
     self.keyElement = keyElement
     self.valueElement = valueElement
     self.batchTokens = batchTokens
+    self.runsAllLayers = runsAllLayers
     self.trace = trace
   }
 }

@@ -4,7 +4,8 @@ import ModelFile
 import QuantKernels
 import Tokenization
 
-/// A loaded Llama-family model (`llama`, `qwen2`).
+/// A loaded model of the Llama family (`llama`, `qwen2`) or of Apple's on-device one
+/// (`afm-ondevice`), which differs in normalised heads and shared keys and values.
 final class LlamaEngine: Engine {
   let header: ModelHeader
   let weights: LlamaWeights
@@ -46,12 +47,7 @@ final class LlamaEngine: Engine {
     header: ModelHeader, weights: LlamaWeights, text: ModelText, compute: Compute,
     _ loader: borrowing WeightLoader
   ) -> EngineFacts {
-    let vectors =
-      [weights.outputNorm]
-      + weights.layers.flatMap {
-        [$0.attentionNorm, $0.feedForwardNorm]
-      }
-    let vectorCount = vectors.reduce(0) { $0 + $1.count }
+    let vectorCount = weights.norms.reduce(0) { $0 + $1.count }
     let matrices = weights.matrices
     let total = matrices.reduce(0) { $0 + $1.byteCount } + vectorCount * 4
     // Decoding reads every matrix once; of an untied embedding it reads one row.

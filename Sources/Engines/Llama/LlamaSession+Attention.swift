@@ -21,8 +21,40 @@ extension LlamaSession {
     }
   }
 
+  /// Rotates every head of every row in place and normalises it, in the model's order.
+  @unsafe func turn(
+    _ rows: UnsafeMutablePointer<Float>, heads: Int, norm: FloatVector?, count: Int
+  ) {
+    let stride = heads * engine.header.headDimension
+    // The caller's rows have that many heads.
+    if let norm, engine.header.headNorm == .beforeRope {
+      unsafe normalizeHeads(rows, heads: heads, stride: stride, gains: norm, count: count)
+    }
+    unsafe rotate(rows, heads: heads, stride: stride, count: count)
+    if let norm, engine.header.headNorm == .afterRope {
+      unsafe normalizeHeads(rows, heads: heads, stride: stride, gains: norm, count: count)
+    }
+  }
+
+  /// RMSNorm of every head of every row in place.
+  @unsafe private func normalizeHeads(
+    _ rows: UnsafeMutablePointer<Float>, heads: Int, stride: Int, gains: FloatVector, count: Int
+  ) {
+    let dimension = engine.header.headDimension
+    let epsilon = Float(engine.header.normEpsilon)
+    let vectors = engine.compute.vectors
+    engine.compute.forEachRow(count) { row in
+      for head in 0..<heads {
+        // A head of `headDimension` elements inside the row, as many as there are gains.
+        let place = unsafe rows + row * stride + head * dimension
+        unsafe vectors.rmsNorm(
+          place, weight: gains.baseAddress, epsilon: epsilon, output: place, count: dimension)
+      }
+    }
+  }
+
   /// Rotates every head of every row in place.
-  @unsafe func rotate(_ rows: UnsafeMutablePointer<Float>, heads: Int, stride: Int, count: Int) {
+  @unsafe private func rotate(_ rows: UnsafeMutablePointer<Float>, heads: Int, stride: Int, count: Int) {
     let header = engine.header
     let half = header.ropeDimension / 2
     let vectors = engine.compute.vectors

@@ -7,7 +7,10 @@ import TensorCore
 import TraceCore
 
 /// A token timeline through a Llama-family graph (Touvron et al. 2023; Qwen2 adds biases to Q, K
-/// and V): pre-norm layers of grouped-query attention with RoPE and a SwiGLU feed-forward.
+/// and V): pre-norm layers of grouped-query attention with RoPE and a SwiGLU feed-forward; with
+/// norms of the heads and layers that read the keys and values of one before them, Apple's on-device
+/// model of 2025. Of a prompt only the last position needs such layers, so that a prefill skips them
+/// for the others.
 ///
 /// Everything it writes is allocated when it is made.
 final class LlamaSession: Session, ObservableSession {
@@ -23,6 +26,7 @@ final class LlamaSession: Session, ObservableSession {
   let work: LlamaWorkspace
   let trace: TraceWriter
   private let batchTokens: Int
+  private let runsAllLayers: Bool
   private let inputs: LayerInputs
   /// Whether `work.logits` row 0 belongs to the last position.
   private var hasLogits = false
@@ -41,11 +45,12 @@ final class LlamaSession: Session, ObservableSession {
     }
     let header = engine.header
     let geometry = CacheGeometry(
-      storeCount: header.layerCount, headCount: header.keyValueHeadCount,
+      storeCount: engine.weights.storeCount, headCount: header.keyValueHeadCount,
       headDimension: header.headDimension, keyElement: keyElement, valueElement: valueElement)
     self.engine = engine
     contextLimit = options.contextLimit
     batchTokens = min(options.batchTokens, options.contextLimit)
+    runsAllLayers = options.runsAllLayers
     trace = options.trace
     do {
       let pages = geometry.pageCount(positions: options.contextLimit)
@@ -82,7 +87,7 @@ final class LlamaSession: Session, ObservableSession {
   }
 
   func prefill(_ tokens: ArraySlice<Int32>) throws(EngineError) {
-    try run(tokens) { _, _ in }
+    try run(tokens, visiting: nil)
   }
 
   func prefill(
@@ -111,11 +116,11 @@ final class LlamaSession: Session, ObservableSession {
     try prefill(oneToken[...])
   }
 
-  /// Runs tokens batch by batch; `finish` is called after each with its first position and its
+  /// Runs tokens batch by batch; `visit` is called after each with its first position and its
   /// number of rows in `work.hidden`. Afterwards row 0 of the logits, which `sample` reads, is the
   /// last position's.
   private func run(
-    _ tokens: ArraySlice<Int32>, finish: (_ first: Int, _ rowCount: Int) -> Void
+    _ tokens: ArraySlice<Int32>, visiting visit: ((_ first: Int, _ rowCount: Int) -> Void)?
   ) throws(EngineError) {
     try check(tokens)
     var rest = tokens
@@ -123,11 +128,20 @@ final class LlamaSession: Session, ObservableSession {
       let batch = rest.prefix(batchTokens)
       rest = rest.dropFirst(batch.count)
       let first = sequence.positionCount
-      forward(batch)
-      finish(first, batch.count)
-      if rest.isEmpty { computeLogits(row: batch.count - 1, count: 1) }
+      let needed: NeededRows =
+        visit != nil || runsAllLayers || inputs.observer != nil
+        ? .all : rest.isEmpty ? .last : .none
+      let rows = forward(batch, needed: needed)
+      visit?(first, rows)
+      if rest.isEmpty { computeLogits(row: rows - 1, count: 1) }
     }
     hasLogits = true
+  }
+
+  /// The rows of a batch whose last hidden states somebody reads. The others need the layers that
+  /// make keys and values, and no layer behind those.
+  private enum NeededRows {
+    case all, last, none
   }
 
   func sample(using sampler: inout Sampler) throws(EngineError) -> Int32 {
@@ -161,27 +175,56 @@ final class LlamaSession: Session, ObservableSession {
 
   // MARK: - The graph
 
-  /// Runs one batch and appends its keys and values; the last hidden states stay in `work.hidden`.
-  private func forward(_ tokens: ArraySlice<Int32>) {
-    let count = tokens.count
-    let start = sequence.positionCount
+  /// Runs one batch and appends its keys and values; the hidden states of the rows that are needed
+  /// are in `work.hidden` afterwards, from its beginning on. Returns how many those are.
+  private func forward(_ tokens: ArraySlice<Int32>, needed: NeededRows) -> Int {
+    var count = tokens.count
+    var start = sequence.positionCount
     embed(tokens)
     computeRotations(count: count, start: start)
-    for (index, layer) in engine.weights.layers.enumerated() {
-      if recordsDetail { trace.begin(.layer, .index, Int64(index)) }
-      if recordsDetail { trace.begin(.attention) }
-      attention(layer, index: index, count: count, start: start)
-      if recordsDetail {
-        trace.end()
-        trace.begin(.feedForward)
+    let layers = engine.weights.layers
+    let storeCount = engine.weights.storeCount
+    for index in 0..<storeCount { run(layers[index], index: index, count: count, start: start) }
+    if storeCount < layers.count && needed != .all {
+      guard needed == .last else {
+        sequence.advance(count)
+        return 0
       }
-      feedForward(layer, count: count)
-      if recordsDetail {
-        trace.end()
-        trace.end()
-      }
+      start += count - 1
+      keepLastRow(of: count, position: start)
+      count = 1
     }
-    sequence.advance(count)
+    for index in storeCount..<layers.count {
+      run(layers[index], index: index, count: count, start: start)
+    }
+    sequence.advance(tokens.count)
+    return count
+  }
+
+  /// Makes the batch's last row its only one.
+  private func keepLastRow(of count: Int, position: Int) {
+    guard count > 1 else { return }
+    let width = engine.header.hiddenSize
+    // Both rows lie inside the batch, and they are different ones.
+    unsafe work.hidden.update(from: work.hidden + (count - 1) * width, count: width)
+    computeRotations(count: 1, start: position)
+  }
+
+  private func run(_ layer: LlamaLayer, index: Int, count: Int, start: Int) {
+    if recordsDetail {
+      trace.begin(.layer, .index, Int64(index))
+      trace.begin(.attention)
+    }
+    attention(layer, count: count, start: start)
+    if recordsDetail {
+      trace.end()
+      trace.begin(.feedForward)
+    }
+    feedForward(layer, count: count)
+    if recordsDetail {
+      trace.end()
+      trace.end()
+    }
   }
 
   private func embed(_ tokens: ArraySlice<Int32>) {
@@ -192,23 +235,27 @@ final class LlamaSession: Session, ObservableSession {
     }
   }
 
-  /// Norm, QKV, rotation, cache, attention, output projection, residual.
-  private func attention(_ layer: LlamaLayer, index: Int, count: Int, start: Int) {
+  /// Norm, QKV, rotation and norms of the heads, cache, attention, output projection, residual.
+  private func attention(_ layer: LlamaLayer, count: Int, start: Int) {
     let header = engine.header
     let queries = header.queryHeadCount * header.headDimension
-    let keys = header.keyValueHeadCount * header.headDimension
     // All pointers are parts of `work`, with room for a batch of rows each.
     unsafe normalize(work.hidden, layer.attentionNorm, into: work.normed, count: count)
-    unsafe inputs.set(
-      work.normed, tokens: count, columns: header.hiddenSize,
-      for: layer.query, layer.key, layer.value)
+    if let own = layer.keyValues {
+      unsafe inputs.set(
+        work.normed, tokens: count, columns: header.hiddenSize,
+        for: layer.query, own.key, own.value)
+      unsafe own.key.apply(inputs, into: work.key)
+      unsafe own.value.apply(inputs, into: work.value)
+      unsafe turn(work.key, heads: header.keyValueHeadCount, norm: own.keyNorm, count: count)
+      storeKeysAndValues(store: layer.store, count: count, start: start)
+    } else {
+      unsafe inputs.set(
+        work.normed, tokens: count, columns: header.hiddenSize, for: layer.query)
+    }
     unsafe layer.query.apply(inputs, into: work.query)
-    unsafe layer.key.apply(inputs, into: work.key)
-    unsafe layer.value.apply(inputs, into: work.value)
-    unsafe rotate(work.query, heads: header.queryHeadCount, stride: queries, count: count)
-    unsafe rotate(work.key, heads: header.keyValueHeadCount, stride: keys, count: count)
-    storeKeysAndValues(store: index, count: count, start: start)
-    attend(store: index, count: count, start: start)
+    unsafe turn(work.query, heads: header.queryHeadCount, norm: layer.queryNorm, count: count)
+    attend(store: layer.store, count: count, start: start)
     unsafe inputs.set(work.attended, tokens: count, columns: queries, for: layer.output)
     unsafe layer.output.apply(inputs, into: work.projected)
     unsafe addResidual(work.projected, count: count)
