@@ -54,7 +54,9 @@ extension LlamaSession {
   }
 
   /// Rotates every head of every row in place.
-  @unsafe private func rotate(_ rows: UnsafeMutablePointer<Float>, heads: Int, stride: Int, count: Int) {
+  @unsafe private func rotate(
+    _ rows: UnsafeMutablePointer<Float>, heads: Int, stride: Int, count: Int
+  ) {
     let header = engine.header
     let half = header.ropeDimension / 2
     let vectors = engine.compute.vectors

@@ -87,7 +87,7 @@ final class LlamaSession: Session, ObservableSession {
   }
 
   func prefill(_ tokens: ArraySlice<Int32>) throws(EngineError) {
-    try run(tokens, visiting: nil)
+    try run(tokens, readsEveryRow: false) { _, _ in }
   }
 
   func prefill(
@@ -95,7 +95,7 @@ final class LlamaSession: Session, ObservableSession {
     visitingLogits visit: (_ position: Int, _ logits: Span<Float>) -> Void
   ) throws(EngineError) {
     let vocabulary = engine.header.vocabularySize
-    try run(tokens) { first, rowCount in
+    try run(tokens, readsEveryRow: true) { first, rowCount in
       var row = 0
       while row < rowCount {
         let count = min(LlamaWorkspace.outputRows, rowCount - row)
@@ -116,11 +116,12 @@ final class LlamaSession: Session, ObservableSession {
     try prefill(oneToken[...])
   }
 
-  /// Runs tokens batch by batch; `visit` is called after each with its first position and its
-  /// number of rows in `work.hidden`. Afterwards row 0 of the logits, which `sample` reads, is the
-  /// last position's.
+  /// Runs tokens batch by batch; `finish` is called after each with its first position and its
+  /// number of rows in `work.hidden`, which are all of them where it reads every row. Afterwards
+  /// row 0 of the logits, which `sample` reads, is the last position's.
   private func run(
-    _ tokens: ArraySlice<Int32>, visiting visit: ((_ first: Int, _ rowCount: Int) -> Void)?
+    _ tokens: ArraySlice<Int32>, readsEveryRow: Bool,
+    finish: (_ first: Int, _ rowCount: Int) -> Void
   ) throws(EngineError) {
     try check(tokens)
     var rest = tokens
@@ -129,10 +130,10 @@ final class LlamaSession: Session, ObservableSession {
       rest = rest.dropFirst(batch.count)
       let first = sequence.positionCount
       let needed: NeededRows =
-        visit != nil || runsAllLayers || inputs.observer != nil
+        readsEveryRow || runsAllLayers || inputs.observer != nil
         ? .all : rest.isEmpty ? .last : .none
       let rows = forward(batch, needed: needed)
-      visit?(first, rows)
+      finish(first, rows)
       if rest.isEmpty { computeLogits(row: rows - 1, count: 1) }
     }
     hasLogits = true
