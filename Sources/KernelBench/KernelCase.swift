@@ -44,9 +44,9 @@ package struct KernelCase: Hashable, Sendable {
 
   /// Operations that this command measures: products, and what works on one vector.
   package static let operations: [KernelOperation] = [
-    .gemv, .gemm, .quantizePerToken, .quantizePerChunk, .quantizePerBlock, .rmsNorm, .swiglu, .add,
-    .multiply, .scale,
-    .softmax, .convertToF16, .convertFromF16, .convertToS8, .argMax,
+    .gemv, .gemm, .quantizePerToken, .quantizePerChunk, .quantizePerBlock, .rmsNorm, .headNorm,
+    .swiglu, .add, .multiply, .scale,
+    .softmax, .convertToF16, .convertFromF16, .convertToS8, .argMax, .topK,
   ]
 
   /// Formats whose products there are kernels for.

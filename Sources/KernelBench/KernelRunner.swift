@@ -105,10 +105,14 @@ final class VectorRunner: KernelRunner {
   private let activations: Activations
   /// Three vectors of `columns` floats for each token of each copy.
   private let storage: AlignedStorage
+  private let keyStorage = AlignedStorage(byteCount: topCount * 8)
   private let copyCount: Int
   private var turn = 0
   let byteCount: Int
   let kernelName: String
+
+  /// How many values the top-k search looks for, or all where there are fewer.
+  private static var topCount: Int { 64 }
 
   init(_ what: KernelCase, memoryByteCount: Int, on platform: KernelPlatform) {
     self.what = what
@@ -132,7 +136,7 @@ final class VectorRunner: KernelRunner {
   private static func bytesPerElement(_ operation: KernelOperation) -> Int {
     switch operation {
     case .add, .multiply, .swiglu, .rmsNorm: 12
-    case .scale, .softmax: 8
+    case .scale, .softmax, .headNorm: 8
     case .convertToF16, .convertFromF16: 6
     case .convertToS8, .quantizePerToken, .quantizePerChunk, .quantizePerBlock: 5
     default: 4
@@ -170,6 +174,19 @@ final class VectorRunner: KernelRunner {
       case .convertToS8:
         _ = unsafe vectors.quantize(
           a, toS8: UnsafeMutableRawPointer(c).assumingMemoryBound(to: Int8.self), count: count)
+      // Heads of 64 where they fit.
+      case .headNorm:
+        let dimension = min(64, count)
+        unsafe vectors.rmsNorm(
+          heads: a, count: count / dimension, stride: dimension, dimension: dimension, weight: b,
+          epsilon: 1e-5)
+      case .topK:
+        let keys = unsafe keyStorage.baseAddress.assumingMemoryBound(to: UInt64.self)
+        unsafe c.withMemoryRebound(to: Int32.self, capacity: count) { indices in
+          // Both have room for so many.
+          _ = unsafe vectors.topK(
+            a, count: count, k: min(Self.topCount, count), keys: keys, indices: indices)
+        }
       case .argMax: _ = unsafe vectors.argMax(a, count: count)
       default: preconditionFailure("\(what.operation) is not measured")
       }

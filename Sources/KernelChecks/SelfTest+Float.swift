@@ -7,12 +7,14 @@ extension SelfTest {
   /// promise equal bits. Unsafe are the function types only: the checks keep to the contracts.
   mutating func checkFloats() {
     unsafe check(KernelRegistry.norms) { unsafe FloatKernelCheck.check($0, seed: $1) }
+    unsafe check(KernelRegistry.headNorms) { unsafe FloatKernelCheck.check($0, seed: $1) }
     unsafe check(KernelRegistry.elementwise) { unsafe FloatKernelCheck.check($0, seed: $1) }
     unsafe check(KernelRegistry.scalings) { unsafe FloatKernelCheck.checkScaling($0, seed: $1) }
     unsafe check(KernelRegistry.softmaxes) { unsafe FloatKernelCheck.checkSoftmax($0, seed: $1) }
     unsafe check(KernelRegistry.conversions) { unsafe FloatKernelCheck.check($0, seed: $1) }
     unsafe check(KernelRegistry.rotations) { unsafe FloatKernelCheck.check($0, seed: $1) }
     unsafe check(KernelRegistry.searches) { unsafe FloatKernelCheck.check($0, seed: $1) }
+    unsafe check(KernelRegistry.topKs) { unsafe FloatKernelCheck.check($0, seed: $1) }
     unsafe check(KernelRegistry.panels) { unsafe FloatKernelCheck.check($0, seed: $1) }
     unsafe check(KernelRegistry.floatProducts) { unsafe FloatKernelCheck.check($0, seed: $1) }
   }

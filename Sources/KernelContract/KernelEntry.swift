@@ -12,6 +12,8 @@ package enum KernelOperation: String, Hashable, Sendable, CaseIterable {
   case gemm
   /// Root-mean-square norm of a row.
   case rmsNorm = "rmsnorm"
+  /// The same of every head of a row.
+  case headNorm = "headnorm"
   /// The gated product of a feed-forward layer.
   case swiglu
   case add
@@ -26,6 +28,8 @@ package enum KernelOperation: String, Hashable, Sendable, CaseIterable {
   case rotateHalves = "rope_halves"
   case rotateAdjacent = "rope_adjacent"
   case argMax = "argmax"
+  /// The places of the k largest values.
+  case topK = "topk"
   /// Small float products with f32, f16 and s8 on the right: attention.
   case panelF32 = "panel_f32_f32_f32"
   case panelF16 = "panel_f32_f32_f16"

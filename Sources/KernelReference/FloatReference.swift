@@ -54,6 +54,13 @@ package enum FloatReference {
     return best
   }
 
+  /// `TopKFunction`; nil where a value is NaN.
+  package static func topK(_ values: [Float], k: Int) -> [Int32]? {
+    if values.contains(where: \.isNaN) { return nil }
+    let order = values.indices.sorted { (values[$0], $1) > (values[$1], $0) }
+    return order.prefix(k).map { Int32($0) }
+  }
+
   /// Σ a·b and Σ |a·b|, for products and panels.
   package static func dot(_ a: [Float], _ b: [Float]) -> (sum: Double, magnitude: Double) {
     zip(a, b).reduce((0.0, 0.0)) {

@@ -19,6 +19,25 @@ extension KernelRegistry {
     return unsafe vectors + portable
   }()
 
+  package static let headNorms: [KernelEntry<HeadNormFunction>] = {
+    #if arch(x86_64)
+      let vectors: [KernelEntry<HeadNormFunction>] = unsafe [
+        KernelEntry("headnorm_f32_avx512vnni", .headNorm, nil, .avx512vnni) {
+          unsafe headNormAVX512($0)
+        },
+        KernelEntry("headnorm_f32_avx2", .headNorm, nil, .avx2) { unsafe headNormAVX2($0) },
+      ]
+    #else
+      let vectors: [KernelEntry<HeadNormFunction>] = []
+    #endif
+    let portable: [KernelEntry<HeadNormFunction>] = unsafe [
+      KernelEntry("headnorm_f32_portable", .headNorm, nil, .portable) {
+        unsafe headNormPortable($0)
+      }
+    ]
+    return unsafe vectors + portable
+  }()
+
   package static let elementwise: [KernelEntry<ElementwiseFunction>] = {
     #if arch(x86_64)
       let vectors: [KernelEntry<ElementwiseFunction>] = unsafe [
@@ -150,6 +169,21 @@ extension KernelRegistry {
     #endif
     let portable: [KernelEntry<SearchFunction>] = unsafe [
       KernelEntry("argmax_f32_portable", .argMax, nil, .portable) { unsafe argMaxPortable($0) }
+    ]
+    return unsafe vectors + portable
+  }()
+
+  package static let topKs: [KernelEntry<TopKFunction>] = {
+    #if arch(x86_64)
+      let vectors: [KernelEntry<TopKFunction>] = unsafe [
+        KernelEntry("topk_f32_avx512vnni", .topK, nil, .avx512vnni) { unsafe topKAVX512($0) },
+        KernelEntry("topk_f32_avx2", .topK, nil, .avx2) { unsafe topKAVX2($0) },
+      ]
+    #else
+      let vectors: [KernelEntry<TopKFunction>] = []
+    #endif
+    let portable: [KernelEntry<TopKFunction>] = unsafe [
+      KernelEntry("topk_f32_portable", .topK, nil, .portable) { unsafe topKPortable($0) }
     ]
     return unsafe vectors + portable
   }()

@@ -8,23 +8,25 @@ import PackedFormats
 /// Formulas, shapes, aliasing and tolerances stand in KernelContract. Pointers are valid for the
 /// counts given, for the time of the call; nothing is allocated, nothing is kept.
 @safe
-package struct VectorKernels: Sendable {
+package final class VectorKernels: Sendable {
   package let instructionSet: InstructionSet
   /// The names of the kernels that were chosen, for results and traces.
   package let kernelNames: [String]
 
   private let norm: NormFunction
+  private let headNorm: HeadNormFunction
   private let gate, sum, product: ElementwiseFunction
   private let scaling: ScalingFunction
   private let normalization: SoftmaxFunction
   private let toF16, fromF16, toS8: ConversionFunction
   private let halves, adjacent: RotationFunction
   private let search: SearchFunction
+  private let largest: TopKFunction
   private let panelF32, panelF16, panelS8: PanelFunction
   private let gemvF32, gemvF16, gemmF32, gemmF16: FloatProductFunction
 
   /// The kernels of a level that this CPU has.
-  package init(_ library: KernelLibrary) {
+  package convenience init(_ library: KernelLibrary) {
     self.init(library.instructionSet, on: library.features)
   }
 
@@ -45,6 +47,7 @@ package struct VectorKernels: Sendable {
     }
     instructionSet = level
     unsafe norm = choose(KernelRegistry.norms, .rmsNorm)
+    unsafe headNorm = choose(KernelRegistry.headNorms, .headNorm)
     unsafe gate = choose(KernelRegistry.elementwise, .swiglu)
     unsafe sum = choose(KernelRegistry.elementwise, .add)
     unsafe product = choose(KernelRegistry.elementwise, .multiply)
@@ -56,6 +59,7 @@ package struct VectorKernels: Sendable {
     unsafe halves = choose(KernelRegistry.rotations, .rotateHalves)
     unsafe adjacent = choose(KernelRegistry.rotations, .rotateAdjacent)
     unsafe search = choose(KernelRegistry.searches, .argMax)
+    unsafe largest = choose(KernelRegistry.topKs, .topK)
     unsafe panelF32 = choose(KernelRegistry.panels, .panelF32)
     unsafe panelF16 = choose(KernelRegistry.panels, .panelF16)
     unsafe panelS8 = choose(KernelRegistry.panels, .panelS8)
@@ -74,6 +78,17 @@ package struct VectorKernels: Sendable {
     var arguments = unsafe CKNorm(
       input: input, weight: weight, output: output, count: count, epsilon: epsilon)
     unsafe norm(&arguments)
+  }
+
+  /// `rmsNorm` of each head of a row in place; heads share the weight, of `dimension` floats.
+  @unsafe package func rmsNorm(
+    heads values: UnsafeMutablePointer<Float>, count: Int, stride: Int, dimension: Int,
+    weight: UnsafePointer<Float>, epsilon: Float
+  ) {
+    var arguments = unsafe CKHeadNorm(
+      values: values, weight: weight, headCount: count, headStride: stride, dimension: dimension,
+      epsilon: epsilon)
+    unsafe headNorm(&arguments)
   }
 
   /// output = silu(gate) · up; output may be either.
@@ -181,6 +196,22 @@ package struct VectorKernels: Sendable {
       unsafe search(&arguments)
     }
     return index < 0 ? nil : index
+  }
+
+  /// The places of the k largest values, largest first, smaller places first among equals, into
+  /// `indices`; false where any value is NaN, and then they mean nothing. `keys` is room for k.
+  @unsafe package func topK(
+    _ values: UnsafePointer<Float>, count: Int, k: Int, keys: UnsafeMutablePointer<UInt64>,
+    indices: UnsafeMutablePointer<Int32>
+  ) -> Bool {
+    precondition(k >= 1 && k <= count && count < 1 << 31, "1...count of at most 2^31 - 1 values")
+    var found = 0
+    unsafe withUnsafeMutablePointer(to: &found) { found in
+      var arguments = unsafe CKTopK(
+        values: values, keys: keys, indices: indices, count: count, k: k, found: found)
+      unsafe largest(&arguments)
+    }
+    return found >= 0
   }
 
   /// C = A · B, or C += A · B; row-major, strides in elements, B of the panel's element type.

@@ -26,6 +26,20 @@ import Testing
     #expect(found == [])
   }
 
+  @Test func headNorms() {
+    let found = unsafe failures(KernelRegistry.headNorms) {
+      unsafe FloatKernelCheck.check($0, seed: $1)
+    }
+    #expect(found == [])
+  }
+
+  @Test func topKs() {
+    let found = unsafe failures(KernelRegistry.topKs) {
+      unsafe FloatKernelCheck.check($0, seed: $1)
+    }
+    #expect(found == [])
+  }
+
   @Test func elementwise() {
     let found = unsafe failures(KernelRegistry.elementwise) {
       unsafe FloatKernelCheck.check($0, seed: $1)

@@ -51,6 +51,12 @@ import CKernels
     }
 
     @inline(__always)
+    static func above(_ v: Lanes, _ value: Float) -> UInt32 {
+      var v = v
+      return unsafe ckf_above_avx512vnni(&v, value)
+    }
+
+    @inline(__always)
     static func unordered(_ v: Lanes) -> UInt32 {
       var v = v
       return unsafe ckf_unordered_avx512vnni(&v)

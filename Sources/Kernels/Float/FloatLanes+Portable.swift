@@ -25,6 +25,9 @@ enum PortableFloats: FloatLanes {
   static func equal(_ v: Lanes, _ value: Float) -> UInt32 { bits(v .== value) }
 
   @inline(__always)
+  static func above(_ v: Lanes, _ value: Float) -> UInt32 { bits(v .> value) }
+
+  @inline(__always)
   static func unordered(_ v: Lanes) -> UInt32 { bits(v .!= v) }
 
   @inline(__always)

@@ -20,6 +20,8 @@ protocol FloatLanes {
   static func zero(_ v: Lanes, where x: Lanes, isBelow threshold: Float) -> Lanes
   /// A bit for each lane that equals the value.
   static func equal(_ v: Lanes, _ value: Float) -> UInt32
+  /// A bit for each lane that is larger than the value.
+  static func above(_ v: Lanes, _ value: Float) -> UInt32
   /// A bit for each lane that is NaN.
   static func unordered(_ v: Lanes) -> UInt32
 

@@ -12,6 +12,24 @@ import CKernels
     unsafe ck_run_rmsnorm_f32_avx512vnni(arguments)
   }
 
+  @c(ck_body_headnorm_f32_avx512vnni) @inline(__always)
+  func headNormBodyAVX512(_ arguments: UnsafePointer<CKHeadNorm>) {
+    unsafe headNormBody(AVX512Floats.self, arguments)
+  }
+  @inline(never)
+  func headNormAVX512(_ arguments: UnsafePointer<CKHeadNorm>) {
+    unsafe ck_run_headnorm_f32_avx512vnni(arguments)
+  }
+
+  @c(ck_body_topk_f32_avx512vnni) @inline(__always)
+  func topKBodyAVX512(_ arguments: UnsafePointer<CKTopK>) {
+    unsafe topKBody(AVX512Floats.self, arguments)
+  }
+  @inline(never)
+  func topKAVX512(_ arguments: UnsafePointer<CKTopK>) {
+    unsafe ck_run_topk_f32_avx512vnni(arguments)
+  }
+
   @c(ck_body_swiglu_f32_avx512vnni) @inline(__always)
   func swigluBodyAVX512(_ arguments: UnsafePointer<CKElementwise>) {
     unsafe elementwiseBody(AVX512Floats.self, GatedProduct.self, arguments)

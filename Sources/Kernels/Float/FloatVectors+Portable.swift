@@ -8,6 +8,16 @@ func rmsNormPortable(_ arguments: UnsafePointer<CKNorm>) {
 }
 
 @inline(never)
+func headNormPortable(_ arguments: UnsafePointer<CKHeadNorm>) {
+  unsafe headNormBody(PortableFloats.self, arguments)
+}
+
+@inline(never)
+func topKPortable(_ arguments: UnsafePointer<CKTopK>) {
+  unsafe topKBody(PortableFloats.self, arguments)
+}
+
+@inline(never)
 func swigluPortable(_ arguments: UnsafePointer<CKElementwise>) {
   unsafe elementwiseBody(PortableFloats.self, GatedProduct.self, arguments)
 }
