@@ -60,10 +60,9 @@ final class FloatMatrix: Sendable {
     _ input: UnsafePointer<Float>, tokens: Int, into output: UnsafeMutablePointer<Float>,
     compute: Compute
   ) {
-    let base = unsafe baseAddress
     if tokens > 1, format == .f32, let openBLAS = compute.openBLAS {
       unsafe openBLAS.multiply(
-        weights: base.assumingMemoryBound(to: Float.self), rows: rows, columns: columns,
+        weights: baseAddress.assumingMemoryBound(to: Float.self), rows: rows, columns: columns,
         activations: input, activationStride: columns, tokens: tokens, output: output,
         outputStride: rows
       ) { count, body in compute.pool.runRanges(count) { range, _ in body(range) } }
@@ -71,12 +70,21 @@ final class FloatMatrix: Sendable {
     }
     let vectors = compute.vectors
     compute.pool.runRanges(rows) { range, _ in
-      // Rows of `columns` elements; the caller's output holds tokens × rows.
-      unsafe vectors.floatProduct(
-        weights: base, of: element, weightStride: columns, rows: range, columns: columns,
-        activations: input, activationStride: columns, tokens: tokens, output: output,
-        outputStride: rows)
+      unsafe multiply(
+        range, input, tokens: tokens, into: output, outputStride: rows, vectors: vectors)
     }
+  }
+
+  /// The same for some of the rows, by the calling thread; tokens are `outputStride` floats apart.
+  @unsafe func multiply(
+    _ range: Range<Int>, _ input: UnsafePointer<Float>, tokens: Int,
+    into output: UnsafeMutablePointer<Float>, outputStride: Int, vectors: VectorKernels
+  ) {
+    // Rows of `columns` elements; the caller's output holds the range's rows of every token.
+    unsafe vectors.floatProduct(
+      weights: baseAddress, of: element, weightStride: columns, rows: range, columns: columns,
+      activations: input, activationStride: columns, tokens: tokens, output: output,
+      outputStride: outputStride)
   }
 
   /// Writes one row as float32.

@@ -45,20 +45,15 @@ final class LayerInputs {
 
   /// Takes contiguous rows for some layers, and quantizes them once for each grouping that any of
   /// those wants.
-  @unsafe func set(
-    _ rows: UnsafePointer<Float>, tokens: Int, columns: Int, for layers: Linear...
-  ) {
+  @unsafe func set(_ rows: UnsafePointer<Float>, tokens: Int, for group: LinearGroup) {
     unsafe source = rows
     self.tokens = tokens
-    self.columns = columns
+    columns = group.columns
     // The rows are those of this call.
     if let observer {
-      unsafe observer.observe(rows, tokens: tokens, columns: columns, layers: layers)
+      unsafe observer.observe(rows, tokens: tokens, columns: columns, layers: group.layers)
     }
-    for grouping in ActivationGrouping.allCases
-    where layers.contains(where: { $0.inputGrouping == grouping }) {
-      unsafe quantize(rows, grouping)
-    }
+    for grouping in group.groupings { unsafe quantize(rows, grouping) }
   }
 
   @unsafe private func quantize(_ rows: UnsafePointer<Float>, _ grouping: ActivationGrouping) {

@@ -51,7 +51,7 @@ final class LlamaEngine: Engine {
     let matrices = weights.matrices
     let total = matrices.reduce(0) { $0 + $1.byteCount } + vectorCount * 4
     // Decoding reads every matrix once; of an untied embedding it reads one row.
-    let isTied = weights.output === weights.embedding
+    let isTied = weights.output.layers.contains { $0 === weights.embedding }
     let embeddingBytes = weights.embedding.byteCount
     let rowBytes = embeddingBytes / header.vocabularySize
     let formats = matrices.dropFirst().map(\.format.name)

@@ -21,76 +21,72 @@ extension LlamaSession {
     }
   }
 
-  /// Rotates every head of every row in place and normalises it, in the model's order.
-  @unsafe func turn(
-    _ rows: UnsafeMutablePointer<Float>, heads: Int, norm: FloatVector?, count: Int
-  ) {
-    let stride = heads * engine.header.headDimension
-    // The caller's rows have that many heads.
-    if let norm, engine.header.headNorm == .beforeRope {
-      unsafe normalizeHeads(rows, heads: heads, stride: stride, gains: norm, count: count)
-    }
-    unsafe rotate(rows, heads: heads, stride: stride, count: count)
-    if let norm, engine.header.headNorm == .afterRope {
-      unsafe normalizeHeads(rows, heads: heads, stride: stride, gains: norm, count: count)
-    }
-  }
-
-  /// RMSNorm of every head of every row in place.
-  @unsafe private func normalizeHeads(
-    _ rows: UnsafeMutablePointer<Float>, heads: Int, stride: Int, gains: FloatVector, count: Int
-  ) {
-    let dimension = engine.header.headDimension
-    let epsilon = Float(engine.header.normEpsilon)
-    let vectors = engine.compute.vectors
-    engine.compute.forEachRow(count) { row in
-      for head in 0..<heads {
-        // A head of `headDimension` elements inside the row, as many as there are gains.
-        let place = unsafe rows + row * stride + head * dimension
-        unsafe vectors.rmsNorm(
-          place, weight: gains.baseAddress, epsilon: epsilon, output: place, count: dimension)
+  /// Turns and normalises the heads of queries and keys, and puts keys and values into the cache,
+  /// row by row.
+  func finishHeads(_ layer: LlamaLayer, count: Int, start: Int) {
+    let header = engine.header
+    let queries = header.queryHeadCount * header.headDimension
+    let keys = header.keyValueHeadCount * header.headDimension
+    let makesKeys = layer.makesKeysAndValues
+    engine.compute.forEachRowWithRoom(count) { row, room in
+      // Rows of the batch's queries, and behind all of those of its keys and then its values.
+      let query = unsafe work.projections + row * queries
+      unsafe turn(query, heads: header.queryHeadCount, norm: layer.queryNorm, row: row)
+      if makesKeys {
+        let key = unsafe work.projections + count * queries + row * keys
+        unsafe turn(key, heads: header.keyValueHeadCount, norm: layer.keyNorm, row: row)
+        unsafe store(
+          key: key, value: key + count * keys, store: layer.store, position: start + row,
+          room: room)
       }
     }
   }
 
-  /// Rotates every head of every row in place.
-  @unsafe private func rotate(
-    _ rows: UnsafeMutablePointer<Float>, heads: Int, stride: Int, count: Int
+  /// Rotates the heads of a row of the batch in place and normalises them, in the model's order.
+  @unsafe private func turn(
+    _ place: UnsafeMutablePointer<Float>, heads: Int, norm: FloatVector?, row: Int
   ) {
     let header = engine.header
     let half = header.ropeDimension / 2
-    let vectors = engine.compute.vectors
-    let cosines = unsafe work.cosines
-    let sines = unsafe work.sines
-    engine.compute.forEachRow(count) { row in
-      // Heads of `headDimension` elements inside the row, of which ropeDimension turn.
-      unsafe vectors.rope(
-        rows + row * stride, cosines: cosines + row * half, sines: sines + row * half,
-        pairCount: half, headCount: heads, headStride: header.headDimension,
-        pairing: header.ropePairing == .adjacent ? .adjacent : .halves)
-    }
+    // The caller's row has that many heads, of which ropeDimension elements turn; a norm has as many
+    // gains as a head has elements.
+    if header.headNorm == .beforeRope { unsafe normalizeHeads(place, heads: heads, gains: norm) }
+    unsafe engine.compute.vectors.rope(
+      place, cosines: work.cosines + row * half, sines: work.sines + row * half,
+      pairCount: half, headCount: heads, headStride: header.headDimension,
+      pairing: header.ropePairing == .adjacent ? .adjacent : .halves)
+    if header.headNorm == .afterRope { unsafe normalizeHeads(place, heads: heads, gains: norm) }
   }
 
-  /// Puts the batch's keys and values into reserved positions, in the cache's elements.
-  func storeKeysAndValues(store: Int, count: Int, start: Int) {
-    let header = engine.header
-    let dimension = header.headDimension
-    let stride = header.keyValueHeadCount * dimension
+  /// RMSNorm of every head of a row in place, where there are gains.
+  @unsafe private func normalizeHeads(
+    _ place: UnsafeMutablePointer<Float>, heads: Int, gains: FloatVector?
+  ) {
+    guard let gains else { return }
+    let dimension = engine.header.headDimension
+    // Heads of `dimension` elements inside the row, as many as there are gains.
+    unsafe engine.compute.vectors.rmsNorm(
+      heads: place, count: heads, stride: dimension, dimension: dimension,
+      weight: gains.baseAddress, epsilon: Float(engine.header.normEpsilon))
+  }
+
+  /// Puts a row's keys and values into a reserved position, in the cache's elements.
+  @unsafe private func store(
+    key: UnsafePointer<Float>, value: UnsafePointer<Float>, store: Int, position: Int, room: Int
+  ) {
+    let dimension = engine.header.headDimension
     let geometry = sequence.geometry
-    engine.compute.forEachRowWithRoom(count) { row, room in
-      // One head's elements of scratch a range; rows and heads lie inside the batch.
-      let scratch = unsafe work.elements + room * work.elementStride
-      for head in 0..<header.keyValueHeadCount {
-        let offset = row * stride + head * dimension
-        let keyScale = unsafe convert(
-          work.key + offset, to: geometry.keyElement, into: scratch, count: dimension)
-        unsafe sequence.storeKey(
-          store: store, head: head, position: start + row, elements: scratch, scale: keyScale)
-        let valueScale = unsafe convert(
-          work.value + offset, to: geometry.valueElement, into: scratch, count: dimension)
-        unsafe sequence.storeValue(
-          store: store, head: head, position: start + row, elements: scratch, scale: valueScale)
-      }
+    // One head's elements of scratch a thread; heads lie inside the caller's rows.
+    let scratch = unsafe work.elements + room * work.elementStride
+    for head in 0..<engine.header.keyValueHeadCount {
+      let keyScale = unsafe convert(
+        key + head * dimension, to: geometry.keyElement, into: scratch, count: dimension)
+      unsafe sequence.storeKey(
+        store: store, head: head, position: position, elements: scratch, scale: keyScale)
+      let valueScale = unsafe convert(
+        value + head * dimension, to: geometry.valueElement, into: scratch, count: dimension)
+      unsafe sequence.storeValue(
+        store: store, head: head, position: position, elements: scratch, scale: valueScale)
     }
   }
 
@@ -116,34 +112,66 @@ extension LlamaSession {
 
   /// Causal attention of the batch over everything stored, the batch included.
   ///
-  /// The work is cut into items that threads take in contiguous ranges. A decode item is the group
-  /// of query heads that share a key/value head (one head each, where that balances the threads
-  /// better); a prefill item is one query head for up to `scoreTokens` tokens.
-  func attend(store: Int, count: Int, start: Int) {
-    let header = engine.header
-    let group = header.queryHeadCount / header.keyValueHeadCount
-    let pool = engine.compute.pool
-    if count == 1 {
-      let isBalanced = header.keyValueHeadCount % pool.threadCount == 0
-      let heads = isBalanced ? group : 1
-      engine.compute.forEachRowWithRoom(header.queryHeadCount / heads) { item, room in
+  /// The query heads of one token that share a key/value head go through its pages together, as far
+  /// as one thread has them; so do up to `scoreTokens` tokens of one head in a prefill.
+  func attend(_ layer: LlamaLayer, count: Int, start: Int) {
+    engine.compute.pool.run(
+      AttentionWork(
+        session: self, store: layer.store, count: count, start: start),
+      partsPerThread: count == 1 ? 1 : 4)
+  }
+
+  /// The attention of a batch on all threads of a pool.
+  private struct AttentionWork: ThreadPoolWork {
+    // It outlives the run, and threads that copy the work retain nothing.
+    unowned(unsafe) let session: LlamaSession
+    let store: Int
+    let count: Int
+    let start: Int
+
+    init(session: LlamaSession, store: Int, count: Int, start: Int) {
+      unsafe self.session = session
+      self.store = store
+      self.count = count
+      self.start = start
+    }
+
+    func perform(part: Int, of partCount: Int, thread: Int) {
+      unsafe session.attend(self, part: part, of: partCount, room: thread)
+    }
+  }
+
+  /// One part of a batch's attention.
+  private func attend(_ work: AttentionWork, part: Int, of partCount: Int, room: Int) {
+    let heads = engine.header.queryHeadCount
+    if work.count == 1 {
+      let group = heads / engine.header.keyValueHeadCount
+      let share = ThreadPool.share(of: heads, part: part, partCount: partCount)
+      var head = share.lowerBound
+      while head < share.upperBound {
+        let end = min(share.upperBound, (head / group + 1) * group)
         attendTile(
           AttentionTile(
-            store: store, queryHead: item * heads, row: 0, rowCount: heads, isOneToken: true,
-            firstLimit: start + 1),
+            store: work.store, queryHead: head, row: 0, rowCount: end - head, isOneToken: true,
+            firstLimit: work.start + 1),
           room: room)
+        head = end
       }
-    } else {
-      let tokens = LlamaWorkspace.scoreTokens
-      let tiles = (count + tokens - 1) / tokens
-      engine.compute.forEachRowWithRoom(header.queryHeadCount * tiles) { item, room in
-        let row = item / header.queryHeadCount * tokens
-        attendTile(
-          AttentionTile(
-            store: store, queryHead: item % header.queryHeadCount, row: row,
-            rowCount: min(tokens, count - row), isOneToken: false, firstLimit: start + row + 1),
-          room: room)
-      }
+      return
+    }
+    let tokens = LlamaWorkspace.scoreTokens
+    let tiles = (work.count + tokens - 1) / tokens
+    for item in ThreadPool.share(of: heads * tiles, part: part, partCount: partCount) {
+      // Late tokens see more than early ones: taken in turn from both ends, they are spread evenly.
+      let turn = item / heads
+      let tile = turn % 2 == 0 ? turn / 2 : tiles - 1 - turn / 2
+      let row = tile * tokens
+      attendTile(
+        AttentionTile(
+          store: work.store, queryHead: item % heads, row: row,
+          rowCount: min(tokens, work.count - row), isOneToken: false,
+          firstLimit: work.start + row + 1),
+        room: room)
     }
   }
 
@@ -183,7 +211,7 @@ extension LlamaSession {
       let panel = unsafe scores + page * pagePositions
       // The page holds [dimension][pagePositions] keys; `width` columns of it are stored.
       unsafe vectors.panelProduct(
-        a: work.query + offset, aStride: rowStride, b: place.keys, bStride: pagePositions,
+        a: work.projections + offset, aStride: rowStride, b: place.keys, bStride: pagePositions,
         of: geometry.keyElement.panelElement, c: panel, cStride: stride,
         rows: tile.rowCount, columns: width, depth: dimension, accumulates: false)
       if let scales = unsafe place.keyScales {

@@ -67,8 +67,7 @@ final class LlamaSession: Session, ObservableSession {
       compute: engine.compute, tokenCapacity: batchTokens,
       columnCapacity: max(
         header.hiddenSize, header.queryHeadCount * header.headDimension, header.feedForwardSize),
-      scratchCapacity: engine.weights.matrices
-        .reduce(0) { max($0, $1.adapter?.scratchCount ?? 0) })
+      scratchCapacity: engine.weights.groups.reduce(0) { max($0, $1.scratchCount) })
   }
 
   var positionCount: Int { sequence.positionCount }
@@ -152,7 +151,7 @@ final class LlamaSession: Session, ObservableSession {
     // Row 0 holds the last position's logits and stays until the next forward pass.
     let row = unsafe UnsafeBufferPointer(
       start: work.logits, count: engine.header.vocabularySize)
-    guard let token = unsafe sampler.sample(row.span) else {
+    guard let token = unsafe sampler.sample(row.span, searching: engine.compute) else {
       throw .logitsNotFinite(position: positionCount - 1)
     }
     return token
@@ -238,49 +237,24 @@ final class LlamaSession: Session, ObservableSession {
 
   /// Norm, QKV, rotation and norms of the heads, cache, attention, output projection, residual.
   private func attention(_ layer: LlamaLayer, count: Int, start: Int) {
-    let header = engine.header
-    let queries = header.queryHeadCount * header.headDimension
     // All pointers are parts of `work`, with room for a batch of rows each.
     unsafe normalize(work.hidden, layer.attentionNorm, into: work.normed, count: count)
-    if let own = layer.keyValues {
-      unsafe inputs.set(
-        work.normed, tokens: count, columns: header.hiddenSize,
-        for: layer.query, own.key, own.value)
-      unsafe own.key.apply(inputs, into: work.key)
-      unsafe own.value.apply(inputs, into: work.value)
-      unsafe turn(work.key, heads: header.keyValueHeadCount, norm: own.keyNorm, count: count)
-      storeKeysAndValues(store: layer.store, count: count, start: start)
-    } else {
-      unsafe inputs.set(
-        work.normed, tokens: count, columns: header.hiddenSize, for: layer.query)
-    }
-    unsafe layer.query.apply(inputs, into: work.query)
-    unsafe turn(work.query, heads: header.queryHeadCount, norm: layer.queryNorm, count: count)
-    attend(store: layer.store, count: count, start: start)
-    unsafe inputs.set(work.attended, tokens: count, columns: queries, for: layer.output)
-    unsafe layer.output.apply(inputs, into: work.projected)
-    unsafe addResidual(work.projected, count: count)
+    unsafe inputs.set(work.normed, tokens: count, for: layer.projections)
+    unsafe layer.projections.apply(inputs, into: work.projections)
+    finishHeads(layer, count: count, start: start)
+    attend(layer, count: count, start: start)
+    unsafe inputs.set(work.attended, tokens: count, for: layer.output)
+    unsafe layer.output.apply(inputs, into: work.projected, ending: .added(work.hidden))
   }
 
   /// Norm, gate and up, SwiGLU, down, residual.
   private func feedForward(_ layer: LlamaLayer, count: Int) {
-    let header = engine.header
-    let vectors = engine.compute.vectors
-    let width = header.feedForwardSize
     // All pointers are parts of `work`, with room for a batch of rows each.
     unsafe normalize(work.hidden, layer.feedForwardNorm, into: work.normed, count: count)
-    unsafe inputs.set(
-      work.normed, tokens: count, columns: header.hiddenSize, for: layer.gate, layer.up)
-    unsafe layer.gate.apply(inputs, into: work.gate)
-    unsafe layer.up.apply(inputs, into: work.up)
-    engine.compute.forEachRow(count) { row in
-      let offset = row * width
-      unsafe vectors.swiglu(
-        gate: work.gate + offset, up: work.up + offset, output: work.gate + offset, count: width)
-    }
-    unsafe inputs.set(work.gate, tokens: count, columns: width, for: layer.down)
-    unsafe layer.down.apply(inputs, into: work.projected)
-    unsafe addResidual(work.projected, count: count)
+    unsafe inputs.set(work.normed, tokens: count, for: layer.gateAndUp)
+    unsafe layer.gateAndUp.apply(inputs, into: work.gateAndUp, ending: .gated(work.gated))
+    unsafe inputs.set(work.gated, tokens: count, for: layer.down)
+    unsafe layer.down.apply(inputs, into: work.projected, ending: .added(work.hidden))
   }
 
   /// Final norm and logits of `count` rows of the batch, into rows 0… of `work.logits`.
@@ -291,8 +265,7 @@ final class LlamaSession: Session, ObservableSession {
     // `row + count` rows are inside the batch, and `count` inside the logits.
     unsafe normalize(
       work.hidden + row * width, engine.weights.outputNorm, into: work.normed, count: count)
-    unsafe inputs.set(
-      work.normed, tokens: count, columns: width, for: engine.weights.output)
+    unsafe inputs.set(work.normed, tokens: count, for: engine.weights.output)
     unsafe engine.weights.output.apply(inputs, into: work.logits)
   }
 
@@ -308,17 +281,6 @@ final class LlamaSession: Session, ObservableSession {
       unsafe vectors.rmsNorm(
         input + row * width, weight: weight.baseAddress, epsilon: epsilon,
         output: output + row * width, count: width)
-    }
-  }
-
-  @unsafe private func addResidual(_ addend: UnsafePointer<Float>, count: Int) {
-    let width = engine.header.hiddenSize
-    let vectors = engine.compute.vectors
-    let hidden = unsafe work.hidden
-    engine.compute.forEachRow(count) { row in
-      // Both have hiddenSize elements a row.
-      let place = unsafe hidden + row * width
-      unsafe vectors.add(place, addend + row * width, output: place, count: width)
     }
   }
 }

@@ -12,15 +12,14 @@ struct LlamaWorkspace: ~Copyable {
   /// [tokens][max(hiddenSize, queries)] the normed input of a linear layer, then its output.
   let normed: UnsafeMutablePointer<Float>
   let projected: UnsafeMutablePointer<Float>
-  /// [tokens][queryHeads · headDimension], [tokens][keyValueHeads · headDimension] twice.
-  let query: UnsafeMutablePointer<Float>
-  let key: UnsafeMutablePointer<Float>
-  let value: UnsafeMutablePointer<Float>
+  /// [tokens][queryHeads · headDimension], then [tokens][keyValueHeads · headDimension] twice: the
+  /// batch's queries, and its keys and values where a layer makes some.
+  let projections: UnsafeMutablePointer<Float>
   /// [tokens][queryHeads · headDimension] what attention gives.
   let attended: UnsafeMutablePointer<Float>
-  /// [tokens][feedForwardSize] twice.
-  let gate: UnsafeMutablePointer<Float>
-  let up: UnsafeMutablePointer<Float>
+  /// [2][tokens][feedForwardSize] gate and up, and [tokens][feedForwardSize] what becomes of them.
+  let gateAndUp: UnsafeMutablePointer<Float>
+  let gated: UnsafeMutablePointer<Float>
   /// [tokens][ropeDimension / 2] cosines and sines of the batch's positions.
   let cosines: UnsafeMutablePointer<Float>
   let sines: UnsafeMutablePointer<Float>
@@ -53,8 +52,8 @@ struct LlamaWorkspace: ~Copyable {
     // Counts of floats, in the order of the properties; each part begins on a cache line.
     let counts = [
       tokens * header.hiddenSize, tokens * widest, tokens * widest,
-      tokens * queries, tokens * keys, tokens * keys, tokens * queries,
-      tokens * header.feedForwardSize, tokens * header.feedForwardSize,
+      tokens * (queries + 2 * keys), tokens * queries,
+      tokens * 2 * header.feedForwardSize, tokens * header.feedForwardSize,
       tokens * (header.ropeDimension / 2), tokens * (header.ropeDimension / 2),
       Self.outputRows * header.vocabularySize,
       threads * scoreRows * scoreStride, threads * elementStride / 4,
@@ -71,16 +70,14 @@ struct LlamaWorkspace: ~Copyable {
     unsafe hidden = part(0)
     unsafe normed = part(1)
     unsafe projected = part(2)
-    unsafe query = part(3)
-    unsafe key = part(4)
-    unsafe value = part(5)
-    unsafe attended = part(6)
-    unsafe gate = part(7)
-    unsafe up = part(8)
-    unsafe cosines = part(9)
-    unsafe sines = part(10)
-    unsafe logits = part(11)
-    unsafe scores = part(12)
-    unsafe elements = UnsafeMutableRawPointer(part(13))
+    unsafe projections = part(3)
+    unsafe attended = part(4)
+    unsafe gateAndUp = part(5)
+    unsafe gated = part(6)
+    unsafe cosines = part(7)
+    unsafe sines = part(8)
+    unsafe logits = part(9)
+    unsafe scores = part(10)
+    unsafe elements = UnsafeMutableRawPointer(part(11))
   }
 }
