@@ -7,6 +7,9 @@ struct ModelOptions: ParsableArguments {
   @Option(help: "The model: .afmw, or .gguf or safetensors (then run in float32).")
   var model: String
 
+  @Option(help: "A low-rank adapter's file: the model runs with it.")
+  var adapter: String?
+
   @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
   var threads: Int?
 
@@ -48,9 +51,11 @@ struct ModelOptions: ParsableArguments {
   /// A session that holds `positions`, or as many as the model was trained for.
   func session(of engine: any Engine, positions: Int? = nil) throws -> any Session {
     let trained = engine.facts.trainedContextLength
-    return try engine.makeSession(
+    let session = try engine.makeSession(
       SessionOptions(
         contextLimit: min(positions ?? trained, trained), keyElement: keyElement,
         valueElement: valueElement))
+    if let adapter { try session.use(try engine.loadAdapter(adapter)) }
+    return session
   }
 }

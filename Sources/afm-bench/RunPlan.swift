@@ -32,6 +32,10 @@ struct RunPlan {
     }
     configuration.repetitions = command.repetitions
     configuration.batchTokens = command.batchTokens
+    configuration.runsAllLayers = command.allLayers
+    if !command.adapter.isEmpty {
+      configuration.adapters = command.adapter.map { $0 == "none" ? nil : $0 }
+    }
     configuration.keyElements = try Self.elements(command.keyElements, option: "-ctk")
     configuration.valueElements = try Self.elements(command.valueElements, option: "-ctv")
     if !command.tests.promptFile.isEmpty {

@@ -64,8 +64,10 @@ struct OnDeviceModel: ModelSource, CustomTestStringConvertible {
       }
     }
   }
+}
 
-  /// Writes the header and every tensor where the twin looks for them.
+extension ModelSource {
+  /// Writes the header and every tensor where tools/oracles/ondevice_twin.py looks for them.
   func dump(into folder: URL) throws {
     try JSONEncoder().encode(header).write(to: folder.appendingPathComponent("header.json"))
     for (index, tensor) in tensors.enumerated() {

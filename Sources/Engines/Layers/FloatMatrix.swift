@@ -29,12 +29,16 @@ final class FloatMatrix: Sendable {
     values = .tensor(tensor)
   }
 
-  /// Takes rows × columns float32 values.
-  init(_ storage: consuming AlignedStorage, rows: Int, columns: Int) {
-    precondition(storage.byteCount == rows * columns * 4, "storage of another shape")
+  /// Takes rows × columns values, of float32 unless told otherwise.
+  init(
+    _ storage: consuming AlignedStorage, rows: Int, columns: Int, format: WeightFormat = .f32
+  ) {
+    precondition(Self.runs(format), "a packed matrix is no float matrix")
+    let elementBytes = format == .f32 ? 4 : 2
+    precondition(storage.byteCount == rows * columns * elementBytes, "storage of another shape")
     self.rows = rows
     self.columns = columns
-    format = .f32
+    self.format = format
     values = .storage(storage)
   }
 

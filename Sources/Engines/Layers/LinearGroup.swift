@@ -14,16 +14,14 @@ final class LinearGroup: Sendable {
   let columns: Int
   /// The forms that the layers read beside floats.
   let groupings: [ActivationGrouping]
-  /// Floats of scratch a token that low-rank additions need: every A · x, and room for B · (A · x).
-  let scratchCount: Int
+  /// What the model's file adds to its matrices.
+  let addition: GroupAddition?
 
   private let packed: PackedMatrixGroup?
   /// Whether a thread that has rows of one layer has those of the others too.
   private let isPaired: Bool
   private let firstRows: [Int]
-  /// Where a token's A · x of each layer begins in the scratch, in floats a token.
-  private let innerOffsets: [Int]
-  private let hasAdditions: Bool
+  private let hasBiases: Bool
   private let compute: Compute
 
   /// What becomes of the results.
@@ -46,19 +44,15 @@ final class LinearGroup: Sendable {
     self.compute = compute
     columns = layers[0].columns
     var firstRows: [Int] = []
-    var innerOffsets: [Int] = []
-    var (row, rank) = (0, 0)
+    var row = 0
     for layer in layers {
       firstRows.append(row)
-      innerOffsets.append(rank)
       row += layer.rows
-      rank += layer.adapter?.rank ?? 0
     }
     rows = row
     self.firstRows = firstRows
-    self.innerOffsets = innerOffsets
-    scratchCount = rank == 0 ? 0 : rank + row
-    hasAdditions = layers.contains { $0.adapter != nil || $0.bias != nil }
+    addition = GroupAddition(layers.map(\.adapter))
+    hasBiases = layers.contains { $0.bias != nil }
     groupings = ActivationGrouping.allCases.filter { grouping in
       layers.contains { $0.inputGrouping == grouping }
     }
@@ -69,6 +63,13 @@ final class LinearGroup: Sendable {
         matrices, arrangement: isPaired ? .paired : .stacked, library: compute.library) : nil
   }
 
+  /// Floats of scratch a token where an adapter adds to the group too: every A · x, and room for
+  /// B · (A · x).
+  func scratchCount(with adapter: GroupAddition?) -> Int {
+    let rank = (addition?.rank ?? 0) + (adapter?.rank ?? 0)
+    return rank == 0 ? 0 : rank + rows
+  }
+
   /// Writes each layer's rows for every input row, contiguous, into `output`, and ends as told.
   @unsafe func apply(
     _ inputs: LayerInputs, into output: UnsafeMutablePointer<Float>, ending: Ending = .none
@@ -76,12 +77,16 @@ final class LinearGroup: Sendable {
     precondition(inputs.columns == columns, "inputs of another width")
     // The caller's output has room for inputs.tokens × rows elements, and what the ending names for
     // as many rows; scratch belongs to this call until the next layers are applied.
-    let inner: UnsafeMutablePointer<Float>? =
-      unsafe scratchCount == 0
-      ? nil : inputs.scratch(floatCount: inputs.tokens * scratchCount)
-    if let inner = unsafe inner { unsafe multiplyInner(inputs, into: inner) }
+    let adapter = inputs.adapter?.addition(to: self)
+    let count = scratchCount(with: adapter)
+    let scratch: UnsafeMutablePointer<Float>? =
+      unsafe count == 0 ? nil : inputs.scratch(floatCount: inputs.tokens * count)
     let epilogue = unsafe GroupEpilogue(
-      group: self, output: output, inner: inner, tokens: inputs.tokens, ending: ending)
+      group: self, adapter: adapter, output: output, scratch: scratch, tokens: inputs.tokens,
+      ending: ending)
+    if unsafe scratch != nil {
+      unsafe compute.pool.run(InnerWork(epilogue: epilogue, input: inputs.rows))
+    }
     if let packed {
       unsafe packed.multiply(
         inputs.activations(packed.grouping), into: output, finishing: epilogue,
@@ -91,34 +96,11 @@ final class LinearGroup: Sendable {
     for index in layers.indices {
       unsafe layers[index].multiply(inputs, into: output + inputs.tokens * firstRows[index])
     }
-    if !hasAdditions, case .none = ending { return }
+    if count == 0, !hasBiases, case .none = ending { return }
     compute.pool.run(EpilogueWork(epilogue: epilogue))
   }
 
-  /// The A · x of every layer that has an adapter, rows split over the threads.
-  @unsafe private func multiplyInner(
-    _ inputs: LayerInputs, into inner: UnsafeMutablePointer<Float>
-  ) {
-    unsafe compute.pool.run(
-      InnerWork(group: self, input: inputs.rows, inner: inner, tokens: inputs.tokens))
-  }
-
   // MARK: - Parts, on any thread
-
-  /// One layer's A · x for a share of its rows.
-  @unsafe fileprivate func multiplyInner(
-    _ input: UnsafePointer<Float>, into inner: UnsafeMutablePointer<Float>, tokens: Int, part: Int,
-    of partCount: Int
-  ) {
-    for index in layers.indices {
-      guard let adapter = layers[index].adapter else { continue }
-      let share = ThreadPool.share(of: adapter.rank, part: part, partCount: partCount)
-      if share.isEmpty { continue }
-      // Each layer has `tokens` × rank floats, those of the layers one after the other.
-      unsafe adapter.multiplyInner(
-        share, input, tokens: tokens, into: inner + tokens * innerOffsets[index])
-    }
-  }
 
   /// `finish` for a share of every layer's rows.
   @unsafe fileprivate func finishShare(
@@ -137,7 +119,8 @@ final class LinearGroup: Sendable {
   ) {
     let vectors = compute.vectors
     let tokens = work.tokens
-    if hasAdditions {
+    let hasAdditions = unsafe work.scratch != nil
+    if hasBiases || hasAdditions {
       for index in indices { unsafe add(to: part, of: index, work) }
     }
     switch work.ending {
@@ -167,20 +150,21 @@ final class LinearGroup: Sendable {
     let width = layers[index].rows
     // Where the part's first row of token 0 is in the outputs; others are `width` apart.
     let first = tokens * firstRows[index] + part.lowerBound
-    if let adapter = layers[index].adapter, let inner = unsafe work.inner {
-      // Behind every A · x lies room for B · (A · x), as large as the outputs.
-      let outer = unsafe inner + tokens * (scratchCount - rows) + first
-      unsafe adapter.multiplyOuter(
-        part, inner + tokens * innerOffsets[index], tokens: tokens, into: outer,
-        outputStride: width)
+    let output = unsafe work.output
+    unsafe work.forEachAddition { addition, inner, outer in
+      // Room for B · (A · x) is laid out as the outputs are.
+      let outer = unsafe outer + first
+      let isAny = unsafe addition.multiplyOuter(
+        part, ofLayer: index, inner, tokens: tokens, into: outer, outputStride: width)
+      guard isAny else { return }
       for token in 0..<tokens {
-        let row = unsafe work.output + first + token * width
+        let row = unsafe output + first + token * width
         unsafe vectors.add(row, outer + token * width, output: row, count: part.count)
       }
     }
     if let bias = layers[index].bias {
       for token in 0..<tokens {
-        let row = unsafe work.output + first + token * width
+        let row = unsafe output + first + token * width
         unsafe vectors.add(
           row, bias.baseAddress + part.lowerBound, output: row, count: part.count)
       }
@@ -192,20 +176,39 @@ final class LinearGroup: Sendable {
 @safe private struct GroupEpilogue: ProductEpilogue {
   // It outlives the run, and threads that copy this retain nothing.
   unowned(unsafe) let group: LinearGroup
+  unowned(unsafe) let adapter: GroupAddition?
   let output: UnsafeMutablePointer<Float>
-  let inner: UnsafeMutablePointer<Float>?
+  /// Every A · x of the group's own addition, then of the adapter's, then room for B · (A · x).
+  let scratch: UnsafeMutablePointer<Float>?
   let tokens: Int
   let ending: LinearGroup.Ending
 
   init(
-    group: LinearGroup, output: UnsafeMutablePointer<Float>, inner: UnsafeMutablePointer<Float>?,
-    tokens: Int, ending: LinearGroup.Ending
+    group: LinearGroup, adapter: GroupAddition?, output: UnsafeMutablePointer<Float>,
+    scratch: UnsafeMutablePointer<Float>?, tokens: Int, ending: LinearGroup.Ending
   ) {
     unsafe self.group = group
+    unsafe self.adapter = adapter
     unsafe self.output = output
-    unsafe self.inner = inner
+    unsafe self.scratch = scratch
     self.tokens = tokens
     self.ending = ending
+  }
+
+  /// Calls the body with each addition, its A · x, and the room for B · (A · x).
+  @unsafe func forEachAddition(
+    _ body: (
+      GroupAddition, _ inner: UnsafeMutablePointer<Float>, _ outer: UnsafeMutablePointer<Float>
+    ) -> Void
+  ) {
+    guard var inner = unsafe scratch else { return }
+    let outer = unsafe inner + tokens * (group.scratchCount(with: adapter) - group.rows)
+    // The scratch was reserved for both.
+    if let own = unsafe group.addition {
+      unsafe body(own, inner, outer)
+      unsafe inner += tokens * own.rank
+    }
+    if let adapter = unsafe adapter { unsafe body(adapter, inner, outer) }
   }
 
   func finish(_ rows: Range<Int>, of matrices: Range<Int>) {
@@ -222,24 +225,20 @@ final class LinearGroup: Sendable {
   }
 }
 
-/// The A · x of a group on all threads of a pool. Addresses are the caller's of `apply`.
+/// Every A · x of a group on all threads of a pool. The address is the caller's of `apply`.
 @safe private struct InnerWork: ThreadPoolWork {
-  unowned(unsafe) let group: LinearGroup
+  let epilogue: GroupEpilogue
   let input: UnsafePointer<Float>
-  let inner: UnsafeMutablePointer<Float>
-  let tokens: Int
 
-  init(
-    group: LinearGroup, input: UnsafePointer<Float>, inner: UnsafeMutablePointer<Float>,
-    tokens: Int
-  ) {
-    unsafe self.group = group
+  init(epilogue: GroupEpilogue, input: UnsafePointer<Float>) {
+    self.epilogue = epilogue
     unsafe self.input = input
-    unsafe self.inner = inner
-    self.tokens = tokens
   }
 
   func perform(part: Int, of partCount: Int, thread: Int) {
-    unsafe group.multiplyInner(input, into: inner, tokens: tokens, part: part, of: partCount)
+    unsafe epilogue.forEachAddition { addition, inner, _ in
+      unsafe addition.multiplyInner(
+        input, into: inner, tokens: epilogue.tokens, part: part, of: partCount)
+    }
   }
 }

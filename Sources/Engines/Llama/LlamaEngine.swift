@@ -39,6 +39,11 @@ final class LlamaEngine: Engine {
     try text.render(messages, addsGenerationPrompt: addsGenerationPrompt)
   }
 
+  func loadAdapter(_ path: String) throws -> any EngineAdapter {
+    try ModelAdapter(
+      AdapterFile(path: path), groups: weights.groups, header: header, compute: compute)
+  }
+
   func makeSession(_ options: SessionOptions) throws -> any Session {
     try LlamaSession(engine: self, options: options)
   }

@@ -66,8 +66,8 @@ final class LlamaSession: Session, ObservableSession {
     inputs = LayerInputs(
       compute: engine.compute, tokenCapacity: batchTokens,
       columnCapacity: max(
-        header.hiddenSize, header.queryHeadCount * header.headDimension, header.feedForwardSize),
-      scratchCapacity: engine.weights.groups.reduce(0) { max($0, $1.scratchCount) })
+        header.hiddenSize, header.queryHeadCount * header.headDimension, header.feedForwardSize))
+    inputs.use(nil, with: engine.weights.groups)
   }
 
   var positionCount: Int { sequence.positionCount }
@@ -83,6 +83,17 @@ final class LlamaSession: Session, ObservableSession {
   func truncate(to position: Int) {
     sequence.truncate(to: position)
     hasLogits = false
+  }
+
+  var adapter: (any EngineAdapter)? { inputs.adapter }
+
+  func use(_ adapter: (any EngineAdapter)?) throws(EngineError) {
+    let groups = engine.weights.groups
+    guard let adapter else { return inputs.use(nil, with: groups) }
+    guard let ours = adapter as? ModelAdapter, ours.fits(groups) else {
+      throw .unsupported("the adapter \(adapter.name) was loaded for another model")
+    }
+    inputs.use(ours, with: groups)
   }
 
   func prefill(_ tokens: ArraySlice<Int32>) throws(EngineError) {

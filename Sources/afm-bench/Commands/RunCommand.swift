@@ -45,6 +45,18 @@ struct RunCommand: ParsableCommand {
   @Option(name: [.customShort("b"), .customLong("batch-size")], help: "Tokens in a prefill batch.")
   var batchTokens = 512
 
+  @Option(
+    help: ArgumentHelp(
+      "A low-rank adapter's file, or none for the model alone; may be repeated.",
+      discussion: "All stay loaded, and requests switch between them."))
+  var adapter: [String] = []
+
+  @Flag(
+    help: ArgumentHelp(
+      "A prefill runs every layer for every position.",
+      discussion: "Layers that share keys and values are needed for the last position alone."))
+  var allLayers = false
+
   @Option(help: "Forces an instruction set: portable, avx2 or avx512vnni. AFM_ISA does the same.")
   var isa: String?
 
