@@ -110,6 +110,7 @@ let package = Package(
 
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     tests("Files"),
     tests("PackedFormats", ["TensorCore"]),
     tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
@@ -119,7 +120,11 @@ let package = Package(
     tests(
       "Kernels",
       ["KernelChecks", "KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
-    tests("QuantKernels", ["KernelChecks", "KernelContract", "KernelReference", "PackedFormats"]),
+    tests(
+      "QuantKernels",
+      [
+        "CAllocationCounter", "KernelChecks", "KernelContract", "KernelReference", "PackedFormats",
+      ]),
     tests(
       "QuantKernelsC",
       [

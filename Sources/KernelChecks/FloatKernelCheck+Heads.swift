@@ -4,11 +4,13 @@ import KernelReference
 
 // Pointers given to kernels are those of GuardedMemory that lives to the end of the function.
 extension FloatKernelCheck {
-  package static func check(_ kernel: KernelEntry<HeadNormFunction>, seed: UInt64)
+  package static func check(
+    _ kernel: KernelEntry<HeadNormFunction>, seed: UInt64, isQuick: Bool = false
+  )
     -> FloatKernelCheck
   {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
-    for dimension in counts {
+    for dimension in counts(isQuick) {
       for (heads, spare) in [(1, 0), (3, 0), (2, 5)] {
         unsafe check.expectHeads(kernel, heads, dimension, spare)
       }
@@ -45,9 +47,11 @@ extension FloatKernelCheck {
     }
   }
 
-  package static func check(_ kernel: KernelEntry<TopKFunction>, seed: UInt64) -> FloatKernelCheck {
+  package static func check(
+    _ kernel: KernelEntry<TopKFunction>, seed: UInt64, isQuick: Bool = false
+  ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
-    for count in counts {
+    for count in counts(isQuick) {
       for k in Set([1, 2, count / 2, count - 1, count]) where k >= 1 && k <= count {
         unsafe check.expectLargest(kernel, check.numbers(count), k)
         // Few values, with both zeros: nearly everything is a tie.

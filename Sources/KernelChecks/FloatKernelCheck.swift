@@ -4,7 +4,12 @@ import KernelReference
 /// Compares float kernels with their references on seeded inputs; tests and the self-test of the
 /// emulated CPUs share it.
 package struct FloatKernelCheck {
-  package static let counts = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 576]
+  /// Every length up to 257 and a model's; around every vector width where it has to be quick.
+  static func counts(_ isQuick: Bool) -> [Int] {
+    isQuick
+      ? [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 576]
+      : Array(1...257) + [576]
+  }
 
   let kernel: String
   let seed: UInt64

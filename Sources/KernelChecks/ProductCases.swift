@@ -158,6 +158,11 @@ extension ProductCase {
       for fill in ProductCase.Fill.allCases { add(17, 700, 3, fill) }
     } else {
       for rows in sizes { for columns in sizes { add(rows, columns, rows * columns % 3 + 1) } }
+      // Every size in both dimensions, the others varied.
+      for size in 1...257 {
+        add(size, size * 37 % 131 + 1, size % 2 + 1)
+        add(size * 53 % 49 + 1, size, size % 3 + 1)
+      }
       for tokens in 1...33 { add(tokens % 2 == 0 ? 17 : 48, 96, tokens) }
       for fill in ProductCase.Fill.allCases { add(35, 6656, 13, fill) }
     }

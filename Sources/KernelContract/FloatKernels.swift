@@ -93,6 +93,8 @@ package typealias TopKFunction = @Sendable @convention(c) (UnsafePointer<CKTopK>
 /// **Tolerance.** depth · 2^-24 · Σ|A·B| against the formula in f64: each step rounds once (twice
 /// on the portable level, hence 2^-23 there).
 ///
+/// **Exceptions.** A NaN in a row of A makes that row of C NaN; one in a column of B that column.
+///
 /// **Cost.** Built for 1…64 rows, 32…128 columns and a depth up to 256: B is read once for each
 /// four rows.
 package typealias PanelFunction = @Sendable @convention(c) (UnsafePointer<CKPanel>) -> Void
@@ -103,6 +105,7 @@ package typealias PanelFunction = @Sendable @convention(c) (UnsafePointer<CKPane
 /// and give the same bits for the same row and token, whatever the ranges.
 ///
 /// **Tolerance.** (columns / 16 + 4) · 2^-24 · Σ|w·x| (2^-23 on the portable level) against f64:
-/// the length of a lane's chain and the four sums of lanes.
+/// the length of a lane's chain and the four sums of lanes. A NaN or an infinity in the activations of
+/// a token makes all of its results NaN or infinite, and those of no other token.
 package typealias FloatProductFunction =
   @Sendable @convention(c) (UnsafePointer<CKFloatProduct>) -> Void
