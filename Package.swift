@@ -112,7 +112,7 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     tests("Files"),
     tests("PackedFormats", ["TensorCore"]),
-    tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
+    tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files"]),
     tests("Tokenization"),
     tests("TraceCore"),
     tests("TraceExport", ["TraceCore", "TensorCore"]),
