@@ -32,7 +32,7 @@ let package = Package(
     .library(name: "QuantKernelsC", targets: ["QuantKernelsC", "CQuantKernels"]),
     .library(name: "PackedFormats", targets: ["PackedFormats"]),
     .library(name: "ModelFile", targets: ["ModelFile"]),
-    .library(name: "KVCache", targets: ["KVCache"]),
+    .library(name: "KVCache", targets: ["KVCache", "CacheSnapshots"]),
     .library(name: "TraceCore", targets: ["TraceCore"]),
     .library(name: "TraceExport", targets: ["TraceExport"]),
   ],
@@ -59,6 +59,7 @@ let package = Package(
     // Floor 2.
     module("KernelContract", ["PackedFormats", "TensorCore", "CKernels"]),
     module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files", "CZstd"]),
+    module("CacheSnapshots", ["KVCache", "TensorCore", "Files", "CZstd"]),
     module("EngineInterface", ["TensorCore", "TraceCore"]),
 
     // Floor 3.
@@ -133,7 +134,7 @@ let package = Package(
       name: "CommandLineTests", dependencies: ["TestSupport"], swiftSettings: strict),
     tests("FloatBaseline", ["KernelReference", "KernelContract"]),
     tests("TensorCore"),
-    tests("KVCache"),
+    tests("KVCache", ["CacheSnapshots", "TensorCore"]),
     tests("EngineInterface"),
     tests(
       "Engines",

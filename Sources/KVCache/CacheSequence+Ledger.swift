@@ -119,8 +119,11 @@ extension CacheSequence {
           let node: Int32
           if let found = unsafe ledger.prefixes.find(after: parent, page) {
             node = found
-          } else {
+          } else if holdsPage(index) {
             node = unsafe ledger.prefixes.insert(after: parent, page)
+          } else {
+            // Every group's window had passed it before its tokens were told.
+            return
           }
           join(node, page: index, in: &ledger)
           places.append(ledger.prefixes.place(node))
@@ -129,10 +132,16 @@ extension CacheSequence {
     }
   }
 
+  private func holdsPage(_ index: Int) -> Bool {
+    (0..<table.groupCount).contains { table.page(index, group: $0) >= 0 }
+  }
+
   /// Makes the pages of a node and those of this sequence the same.
   private func join(_ node: Int32, page index: Int, in ledger: inout PageLedger) {
     for group in 0..<table.groupCount {
       let own = table.page(index, group: group)
+      // A restored sequence has no pages before its windows.
+      guard own >= 0 else { continue }
       let known = ledger.prefixes.page(node, group: group)
       if known < 0 {
         ledger.prefixes.setPage(own, node, group: group)
