@@ -8,7 +8,7 @@
 ///
 /// It is as large as the whole budget, since any group may come to use all of it; memory becomes
 /// resident page by page as it is written and goes back with `discard`, so that what all groups
-/// have resident stays under the one budget.
+/// have resident stays under the one budget. The system refuses what it could never hold.
 @safe
 struct PageArena: ~Copyable, @unchecked Sendable {
   // Mapped here, unmapped in deinit; pages inside it have one owner each.
@@ -27,7 +27,7 @@ struct PageArena: ~Copyable, @unchecked Sendable {
     byteCount = pageCount * pageByteCount
     // A fresh private mapping at an address of the system's choice; failure is tested below.
     let address = unsafe mmap(
-      nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+      nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     guard let address = unsafe address, unsafe address != MAP_FAILED else {
       throw .noMemory(neededBytes: byteCount)
     }

@@ -50,23 +50,26 @@ struct PageLedger {
   }
 
   /// `pageCounts` is how many pages of each group the budget holds; `reservesRoom` whether to make
-  /// room for all of them now.
+  /// room for all of them now, up to a million.
   init(layout: CacheLayout, budgetBytes: Int, pageCounts: [Int], reservesRoom: Bool) {
     groupCount = layout.groups.count
     self.budgetBytes = budgetBytes
     pageByteCounts = layout.groups.map { $0.geometry.pageByteCount }
     groups = Array(repeating: FreePages(), count: groupCount)
+    let room = reservesRoom ? min(pageCounts.max() ?? 0, Self.roomLimit) : 0
     prefixes = PrefixIndex(
       keepsAllPages: layout.groups.map { $0.window == nil }, pagePositions: layout.pagePositions,
-      capacity: reservesRoom ? pageCounts.max() ?? 0 : 0)
-    guard reservesRoom else { return }
+      capacity: room)
     for index in groups.indices {
-      groups[index].resident.reserveCapacity(pageCounts[index])
-      groups[index].discarded.reserveCapacity(pageCounts[index])
+      groups[index].resident.reserveCapacity(room)
+      groups[index].discarded.reserveCapacity(room)
     }
-    records.reserveCapacity((pageCounts.max() ?? 0) * groupCount)
-    discards.reserveCapacity((pageCounts.max() ?? 0) * groupCount)
+    records.reserveCapacity(room * groupCount)
+    discards.reserveCapacity(room * groupCount)
   }
+
+  /// Pages that there is room for from the start: larger pools grow their ledger as they fill.
+  private static var roomLimit: Int { 1 << 20 }
 
   /// Bytes that sequences can still get: everything that none of them holds.
   var availableBytes: Int { budgetBytes - heldBytes }

@@ -46,6 +46,7 @@ public final class PagePool: Sendable {
     self.byteBudget = budget
     self.tier = tier
     pageCount = budget / layout.pageByteCount
+    // Page numbers, across groups, have 31 bits.
     let limit = Int(Int32.max) / layout.groups.count
     let counts = layout.groups.map { min(limit, budget / $0.geometry.pageByteCount) }
     var arenas: [Arena] = []

@@ -165,13 +165,25 @@ struct PrefixIndex {
 
   // MARK: - The hash
 
+  /// Two tokens at a time, each step a full product folded to its width.
   private static func hash(_ parent: UInt64, _ page: UnsafeBufferPointer<Int32>) -> UInt64 {
     var hash = parent
-    for index in page.indices {
+    var index = 0
+    func word(_ index: Int) -> UInt64 {
       // Inside the buffer's own indices.
-      hash = mix(hash ^ UInt64(UInt32(bitPattern: unsafe page[index])))
+      UInt64(UInt32(bitPattern: unsafe page[index]))
     }
-    return hash
+    while index + 1 < page.count {
+      hash = fold(hash ^ (word(index) | word(index + 1) << 32))
+      index += 2
+    }
+    if index < page.count { hash = fold(hash ^ word(index)) }
+    return mix(hash)
+  }
+
+  private static func fold(_ value: UInt64) -> UInt64 {
+    let product = (value ^ 0xD6E8_FEB8_6659_FD93).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+    return (product.high ^ product.low) &+ 0xC2B2_AE3D_27D4_EB4F
   }
 
   /// The finaliser of SplitMix64 after its step: a bijection of 64 bits.
