@@ -67,6 +67,7 @@ let package = Package(
     module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
     module("FloatBaseline", ["KernelContract"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
+    module("Workloads", ["KVCache", "EngineInterface", "TensorCore"]),
 
     // Floor 4.
     module(
@@ -100,9 +101,9 @@ let package = Package(
     .executableTarget(
       name: "afm-bench",
       dependencies: [
-        "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "EngineInterface", "ModelFile", "TraceExport",
-        "TraceCore", "QuantKernels", "Kernels", "KernelContract", "PackedFormats", "Tokenization",
-        "TensorCore", "Files", argumentParser,
+        "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "Workloads", "EngineInterface",
+        "ModelFile", "TraceExport", "TraceCore", "QuantKernels", "Kernels", "KernelContract",
+        "PackedFormats", "KVCache", "Tokenization", "TensorCore", "Files", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -135,6 +136,7 @@ let package = Package(
     tests("FloatBaseline", ["KernelReference", "KernelContract"]),
     tests("TensorCore"),
     tests("KVCache", ["CacheSnapshots", "TensorCore"]),
+    tests("Workloads", ["KVCache", "TensorCore"]),
     tests("EngineInterface"),
     tests(
       "Engines",

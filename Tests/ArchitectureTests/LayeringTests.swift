@@ -9,7 +9,7 @@ import Testing
     "CQuantKernels": 0,
     "PackedFormats": 1, "KVCache": 1, "TraceExport": 1, "Tokenization": 1,
     "KernelContract": 2, "ModelFile": 2, "CacheSnapshots": 2, "EngineInterface": 2,
-    "Kernels": 3, "KernelReference": 3, "FloatBaseline": 3, "Tiers": 3,
+    "Kernels": 3, "KernelReference": 3, "FloatBaseline": 3, "Tiers": 3, "Workloads": 3,
     "QuantKernels": 4, "QuantKernelsC": 4, "BenchCore": 4,
     "KernelChecks": 5, "KernelBench": 5, "Engines": 5, "Report": 5,
     "afm-bench": 6, "kernel-selftest": 6,
