@@ -32,7 +32,7 @@ let package = Package(
     .library(name: "QuantKernelsC", targets: ["QuantKernelsC", "CQuantKernels"]),
     .library(name: "PackedFormats", targets: ["PackedFormats"]),
     .library(name: "ModelFile", targets: ["ModelFile"]),
-    .library(name: "KVCache", targets: ["KVCache"]),
+    .library(name: "KVCache", targets: ["KVCache", "CacheSnapshots"]),
     .library(name: "TraceCore", targets: ["TraceCore"]),
     .library(name: "TraceExport", targets: ["TraceExport"]),
   ],
@@ -59,6 +59,7 @@ let package = Package(
     // Floor 2.
     module("KernelContract", ["PackedFormats", "TensorCore", "CKernels"]),
     module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files", "CZstd"]),
+    module("CacheSnapshots", ["KVCache", "TensorCore", "Files", "CZstd"]),
     module("EngineInterface", ["TensorCore", "TraceCore"]),
 
     // Floor 3.
@@ -66,6 +67,7 @@ let package = Package(
     module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
     module("FloatBaseline", ["KernelContract"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
+    module("Workloads", ["KVCache", "EngineInterface", "TensorCore"]),
 
     // Floor 4.
     module(
@@ -99,9 +101,9 @@ let package = Package(
     .executableTarget(
       name: "afm-bench",
       dependencies: [
-        "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "EngineInterface", "ModelFile", "TraceExport",
-        "TraceCore", "QuantKernels", "Kernels", "KernelContract", "PackedFormats", "Tokenization",
-        "TensorCore", "Files", argumentParser,
+        "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "Workloads", "EngineInterface",
+        "ModelFile", "TraceExport", "TraceCore", "QuantKernels", "Kernels", "KernelContract",
+        "PackedFormats", "KVCache", "Tokenization", "TensorCore", "Files", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -113,7 +115,7 @@ let package = Package(
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     tests("Files"),
     tests("PackedFormats", ["TensorCore"]),
-    tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
+    tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files"]),
     tests("Tokenization"),
     tests("TraceCore"),
     tests("TraceExport", ["TraceCore", "TensorCore"]),
@@ -138,7 +140,8 @@ let package = Package(
       name: "CommandLineTests", dependencies: ["TestSupport"], swiftSettings: strict),
     tests("FloatBaseline", ["KernelReference", "KernelContract"]),
     tests("TensorCore"),
-    tests("KVCache"),
+    tests("KVCache", ["CacheSnapshots", "TensorCore"]),
+    tests("Workloads", ["KVCache", "TensorCore"]),
     tests("EngineInterface"),
     tests(
       "Engines",

@@ -2,6 +2,7 @@ import BenchCore
 import EngineInterface
 import Engines
 import Files
+import KVCache
 import ModelFile
 import QuantKernels
 import TensorCore
@@ -40,6 +41,7 @@ struct CommandFailure: Error {
       } else {
         self.init(.environment, error.description)
       }
+    case let error as CacheError: self.init(.usage, error.description)
     case let error as TierError: self.init(.badInput, error.description)
     case let error as EngineError: self.init(.badInput, error.description)
     case let error as TokenizerError: self.init(.badInput, String(describing: error))

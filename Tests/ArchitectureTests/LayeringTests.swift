@@ -8,8 +8,8 @@ import Testing
     "TensorCore": 0, "TraceCore": 0, "Files": 0, "CKernels": 0, "CPlatform": 0, "CZstd": 0,
     "CQuantKernels": 0,
     "PackedFormats": 1, "KVCache": 1, "TraceExport": 1, "Tokenization": 1,
-    "KernelContract": 2, "ModelFile": 2, "EngineInterface": 2,
-    "Kernels": 3, "KernelReference": 3, "FloatBaseline": 3, "Tiers": 3,
+    "KernelContract": 2, "ModelFile": 2, "CacheSnapshots": 2, "EngineInterface": 2,
+    "Kernels": 3, "KernelReference": 3, "FloatBaseline": 3, "Tiers": 3, "Workloads": 3,
     "QuantKernels": 4, "QuantKernelsC": 4, "BenchCore": 4,
     "KernelChecks": 5, "KernelBench": 5, "Engines": 5, "Report": 5,
     "afm-bench": 6, "kernel-selftest": 6,
@@ -78,7 +78,7 @@ import Testing
       "KernelContract", "Kernels", "KernelReference", "QuantKernels", "KernelChecks",
       "QuantKernelsC", "CQuantKernels",
     ]
-    let files: Set = ["Files", "ModelFile", "Tokenization", "CZstd"]
+    let files: Set = ["Files", "ModelFile", "CacheSnapshots", "Tokenization", "CZstd"]
     for target in kernels.union(["CKernels"]) {
       #expect(try reachable(target).isDisjoint(with: files))
     }

@@ -29,7 +29,7 @@ let package = Package(
     .target(name: "CFuzz"),
     .executableTarget(
       name: "Fuzz",
-      dependencies: ["ModelFile", "PackedFormats", "Tokenization", "TensorCore", "CFuzz"],
+      dependencies: ["ModelFile", "PackedFormats", "Tokenization", "TensorCore", "Files", "CFuzz"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -107,6 +107,8 @@ extension LlamaSession {
     case .s8:
       return unsafe vectors.quantize(
         values, toS8: output.assumingMemoryBound(to: Int8.self), count: count)
+    case .s8Static, .u4g32:
+      preconditionFailure("a session of this family refuses elements without a panel kernel")
     }
   }
 
@@ -203,6 +205,9 @@ extension LlamaSession {
     let pageCount = geometry.pageCount(positions: total)
     // This range's score rows; `total` positions fit the stride, which covers the context limit.
     let stride = work.scoreStride
+    guard let keyPanel = geometry.keyElement.panelElement,
+      let valuePanel = geometry.valueElement.panelElement
+    else { preconditionFailure("a session refuses elements without a panel kernel") }
     let scores = unsafe work.scores + room * work.scoreRows * stride
 
     for page in 0..<pageCount {
@@ -212,7 +217,7 @@ extension LlamaSession {
       // The page holds [dimension][pagePositions] keys; `width` columns of it are stored.
       unsafe vectors.panelProduct(
         a: work.projections + offset, aStride: rowStride, b: place.keys, bStride: pagePositions,
-        of: geometry.keyElement.panelElement, c: panel, cStride: stride,
+        of: keyPanel, c: panel, cStride: stride,
         rows: tile.rowCount, columns: width, depth: dimension, accumulates: false)
       if let scales = unsafe place.keyScales {
         for row in 0..<tile.rowCount {
@@ -241,19 +246,20 @@ extension LlamaSession {
       // The page holds [pagePositions][dimension] values; `depth` rows of it are stored.
       unsafe vectors.panelProduct(
         a: panel, aStride: stride, b: place.values, bStride: dimension,
-        of: geometry.valueElement.panelElement, c: work.attended + offset, cStride: rowStride,
+        of: valuePanel, c: work.attended + offset, cStride: rowStride,
         rows: tile.rowCount, columns: dimension, depth: depth, accumulates: page > 0)
     }
   }
 }
 
 extension CacheElement {
-  /// What the panel kernel calls it.
-  fileprivate var panelElement: PanelElement {
+  /// What the panel kernel calls it; nil where it has no such element.
+  var panelElement: PanelElement? {
     switch self {
     case .f32: .f32
     case .f16: .f16
     case .s8: .s8
+    case .s8Static, .u4g32: nil
     }
   }
 }

@@ -37,12 +37,8 @@ final class LlamaSession: Session, ObservableSession {
     guard options.contextLimit >= 1, options.batchTokens >= 1 else {
       throw .unsupported("a session needs room for at least one position and one batch token")
     }
-    guard let keyElement = CacheElement(commandLineName: options.keyElement) else {
-      throw .unsupported("unknown cache element \(options.keyElement); known: f32, f16, s8")
-    }
-    guard let valueElement = CacheElement(commandLineName: options.valueElement) else {
-      throw .unsupported("unknown cache element \(options.valueElement); known: f32, f16, s8")
-    }
+    let keyElement = try Self.cacheElement(named: options.keyElement)
+    let valueElement = try Self.cacheElement(named: options.valueElement)
     let header = engine.header
     let geometry = CacheGeometry(
       storeCount: engine.weights.storeCount, headCount: header.keyValueHeadCount,
@@ -68,6 +64,14 @@ final class LlamaSession: Session, ObservableSession {
       columnCapacity: max(
         header.hiddenSize, header.queryHeadCount * header.headDimension, header.feedForwardSize))
     inputs.use(nil, with: engine.weights.groups)
+  }
+
+  /// The element of that name, if this family's attention reads it.
+  private static func cacheElement(named name: String) throws(EngineError) -> CacheElement {
+    guard let element = CacheElement(commandLineName: name), element.panelElement != nil else {
+      throw .unsupported("unknown cache element \(name); known: f32, f16, s8")
+    }
+    return element
   }
 
   var positionCount: Int { sequence.positionCount }
