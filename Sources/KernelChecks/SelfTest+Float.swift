@@ -14,6 +14,7 @@ extension SelfTest {
     unsafe check(KernelRegistry.rotations) { unsafe FloatKernelCheck.check($0, seed: $1) }
     unsafe check(KernelRegistry.searches) { unsafe FloatKernelCheck.check($0, seed: $1) }
     unsafe check(KernelRegistry.panels) { unsafe FloatKernelCheck.check($0, seed: $1) }
+    unsafe check(KernelRegistry.codePanels) { unsafe FloatKernelCheck.check($0, seed: $1) }
     unsafe check(KernelRegistry.floatProducts) { unsafe FloatKernelCheck.check($0, seed: $1) }
   }
 
