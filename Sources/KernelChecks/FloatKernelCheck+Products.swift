@@ -36,27 +36,32 @@ extension FloatKernelCheck {
         let wanted = x.map { Double(Float16(bitPattern: $0)) }
         check.expect(output.values, near: wanted, "count \(count)") { _ in 0 }
         check.expect(output.isIntact, "count \(count): wrote outside")
-      default: unsafe check.expectSameCodes(kernel, count)
+      case .convertToS16:
+        unsafe check.expectSameCodes(kernel, count, fill: Int16(7), FloatReference.toS16)
+      default: unsafe check.expectSameCodes(kernel, count, fill: Int8(7), FloatReference.toS8)
       }
     }
     return check
   }
 
-  private mutating func expectSameCodes(_ kernel: KernelEntry<ConversionFunction>, _ count: Int) {
+  private mutating func expectSameCodes<Code: BitwiseCopyable & Equatable>(
+    _ kernel: KernelEntry<ConversionFunction>, _ count: Int, fill: Code,
+    _ reference: ([Float]) -> (codes: [Code], scale: Float)
+  ) {
     for factor: Float in [1, 1e-30, 1e-36, 0, 1e30, .infinity, .nan] {
       var x = numbers(count)
       if factor.isFinite { x = x.map { $0 * factor } } else { x[count - 1] = factor }
       let scale = GuardedMemory([Float(7)])
-      let (input, output) = (GuardedMemory(x), GuardedMemory([Int8](repeating: 7, count: count)))
+      let (input, output) = (GuardedMemory(x), GuardedMemory([Code](repeating: fill, count: count)))
       var arguments = unsafe CKConversion(
         input: input.base, output: output.base, scale: scale.base, count: count)
       unsafe kernel.function(&arguments)
-      let wanted = FloatReference.toS8(x)
+      let wanted = reference(x)
       expect(output.values == wanted.codes, "count \(count), factor \(factor): codes differ")
-      let (got, reference) = (scale.values[0], wanted.scale)
+      let (got, exact) = (scale.values[0], wanted.scale)
       expect(
-        got == reference || got.isNaN && reference.isNaN,
-        "count \(count), factor \(factor): scale \(got), reference \(reference)")
+        got == exact || got.isNaN && exact.isNaN,
+        "count \(count), factor \(factor): scale \(got), reference \(exact)")
       expect(output.isIntact, "count \(count): wrote outside")
     }
   }

@@ -30,6 +30,9 @@ extension SelfTest {
     }
     unsafe check(KernelRegistry.topKs) { unsafe FloatKernelCheck.check($0, seed: $1, isQuick: $2) }
     unsafe check(KernelRegistry.panels) { unsafe FloatKernelCheck.check($0, seed: $1, isQuick: $2) }
+    unsafe check(KernelRegistry.codePanels) {
+      unsafe FloatKernelCheck.check($0, seed: $1, isQuick: $2)
+    }
     unsafe check(KernelRegistry.floatProducts) {
       unsafe FloatKernelCheck.check($0, seed: $1, isQuick: $2)
     }

@@ -55,6 +55,7 @@ package typealias SoftmaxFunction = @Sendable @convention(c) (UnsafePointer<CKSc
 /// - f32 to s8 with a scale: with m the largest magnitude, scale = m / 127 and
 ///   output[i] = roundToNearestEven(input[i] · (127 / m)). Where m < 2^-110, output and scale are
 ///   0; with a NaN or an infinity in the input the output is 0 and the scale NaN. Exact.
+/// - f32 to s16 with a scale: the same with 32767 in the place of 127.
 package typealias ConversionFunction =
   @Sendable @convention(c) (UnsafePointer<CKConversion>) -> Void
 

@@ -107,9 +107,13 @@ extension KernelRegistry {
         KernelEntry("convert_s8_f32_avx512vnni", .convertToS8, nil, .avx512vnni) {
           unsafe toS8AVX512($0)
         },
+        KernelEntry("convert_s16_f32_avx512vnni", .convertToS16, nil, .avx512vnni) {
+          unsafe toS16AVX512($0)
+        },
         KernelEntry("convert_f16_f32_avx2", .convertToF16, nil, .avx2) { unsafe toF16AVX2($0) },
         KernelEntry("convert_f32_f16_avx2", .convertFromF16, nil, .avx2) { unsafe fromF16AVX2($0) },
         KernelEntry("convert_s8_f32_avx2", .convertToS8, nil, .avx2) { unsafe toS8AVX2($0) },
+        KernelEntry("convert_s16_f32_avx2", .convertToS16, nil, .avx2) { unsafe toS16AVX2($0) },
       ]
     #else
       let vectors: [KernelEntry<ConversionFunction>] = []
@@ -123,6 +127,9 @@ extension KernelRegistry {
       },
       KernelEntry("convert_s8_f32_portable", .convertToS8, nil, .portable) {
         unsafe toS8Portable($0)
+      },
+      KernelEntry("convert_s16_f32_portable", .convertToS16, nil, .portable) {
+        unsafe toS16Portable($0)
       },
     ]
     return unsafe vectors + portable

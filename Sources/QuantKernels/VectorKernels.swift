@@ -18,11 +18,12 @@ package final class VectorKernels: Sendable {
   private let gate, sum, product: ElementwiseFunction
   private let scaling: ScalingFunction
   private let normalization: SoftmaxFunction
-  private let toF16, fromF16, toS8: ConversionFunction
+  private let toF16, fromF16, toS8, toS16: ConversionFunction
   private let halves, adjacent: RotationFunction
   private let search: SearchFunction
   private let largest: TopKFunction
   private let panelF32, panelF16, panelS8: PanelFunction
+  private let panelCodes: CodePanelFunction
   private let gemvF32, gemvF16, gemmF32, gemmF16: FloatProductFunction
 
   /// The kernels of a level that this CPU has.
@@ -56,6 +57,7 @@ package final class VectorKernels: Sendable {
     unsafe toF16 = choose(KernelRegistry.conversions, .convertToF16)
     unsafe fromF16 = choose(KernelRegistry.conversions, .convertFromF16)
     unsafe toS8 = choose(KernelRegistry.conversions, .convertToS8)
+    unsafe toS16 = choose(KernelRegistry.conversions, .convertToS16)
     unsafe halves = choose(KernelRegistry.rotations, .rotateHalves)
     unsafe adjacent = choose(KernelRegistry.rotations, .rotateAdjacent)
     unsafe search = choose(KernelRegistry.searches, .argMax)
@@ -63,6 +65,7 @@ package final class VectorKernels: Sendable {
     unsafe panelF32 = choose(KernelRegistry.panels, .panelF32)
     unsafe panelF16 = choose(KernelRegistry.panels, .panelF16)
     unsafe panelS8 = choose(KernelRegistry.panels, .panelS8)
+    unsafe panelCodes = choose(KernelRegistry.codePanels, .panelCodes)
     unsafe gemvF32 = choose(KernelRegistry.floatProducts, .gemv, .f32)
     unsafe gemvF16 = choose(KernelRegistry.floatProducts, .gemv, .f16)
     unsafe gemmF32 = choose(KernelRegistry.floatProducts, .gemm, .f32)
@@ -173,6 +176,19 @@ package final class VectorKernels: Sendable {
     return scale
   }
 
+  /// The same with 16-bit codes −32767…32767.
+  @unsafe package func quantize(
+    _ input: UnsafePointer<Float>, toS16 output: UnsafeMutablePointer<Int16>, count: Int
+  ) -> Float {
+    var scale: Float = 0
+    unsafe withUnsafeMutablePointer(to: &scale) { scale in
+      var arguments = unsafe CKConversion(
+        input: input, output: UnsafeMutableRawPointer(output), scale: scale, count: count)
+      unsafe toS16(&arguments)
+    }
+    return scale
+  }
+
   /// Rotates heads in place by one position's angles, `pairCount` cosines and sines.
   @unsafe package func rope(
     _ values: UnsafeMutablePointer<Float>, cosines: UnsafePointer<Float>,
@@ -228,6 +244,23 @@ package final class VectorKernels: Sendable {
     case .f16: unsafe panelF16(&arguments)
     case .s8: unsafe panelS8(&arguments)
     }
+  }
+
+  /// C = (A · B) · rowScales · columnScales, or C += that; A of 16-bit and B of 8-bit codes, summed
+  /// as integers. The element behind each row of A is read where the depth is odd; the depth is at
+  /// most 512.
+  @unsafe package func codeProduct(
+    a: UnsafePointer<Int16>, aStride: Int, rowScales: UnsafePointer<Float>,
+    b: UnsafePointer<Int8>, bStride: Int, columnScales: UnsafePointer<Float>?,
+    c: UnsafeMutablePointer<Float>, cStride: Int, rows: Int, columns: Int, depth: Int,
+    accumulates: Bool
+  ) {
+    precondition(depth <= 512, "sums of more than 512 products do not fit")
+    var arguments = unsafe CKCodePanel(
+      a: a, b: b, c: c, rowScales: rowScales, columnScales: columnScales, aStride: aStride,
+      bStride: bStride, cStride: cStride, rowCount: rows, columnCount: columns, depth: depth,
+      accumulates: accumulates ? 1 : 0)
+    unsafe panelCodes(&arguments)
   }
 
   /// output[t][r] = weights[r] · activations[t] for the rows given; row-major, strides in elements.

@@ -82,6 +82,13 @@ import Testing
     #expect(found == [])
   }
 
+  @Test func codePanels() {
+    let found = unsafe failures(KernelRegistry.codePanels) {
+      unsafe FloatKernelCheck.check($0, seed: $1)
+    }
+    #expect(found == [])
+  }
+
   @Test func panels() {
     let found = unsafe failures(KernelRegistry.panels) {
       unsafe FloatKernelCheck.check($0, seed: $1)

@@ -17,6 +17,7 @@
 
 #include "ck_product.h"
 #include "ck_float.h"
+#include "ck_attention.h"
 #include "ck_texels.h"
 #include "ck_layout.h"
 #include "ck_roofs.h"

@@ -102,6 +102,7 @@ CK_TRAMPOLINES(softmax_f32, CKScaling)
 CK_TRAMPOLINES(convert_f16_f32, CKConversion)
 CK_TRAMPOLINES(convert_f32_f16, CKConversion)
 CK_TRAMPOLINES(convert_s8_f32, CKConversion)
+CK_TRAMPOLINES(convert_s16_f32, CKConversion)
 CK_TRAMPOLINES(rope_halves, CKRotation)
 CK_TRAMPOLINES(rope_adjacent, CKRotation)
 CK_TRAMPOLINES(argmax_f32, CKSearch)
@@ -288,6 +289,16 @@ static inline CK_AVX2 void ckf_store_part_s8_avx2(CK_INOUT target, CK_IN v, long
   ckf_store_part128(target, ckf_narrow_avx2(v), count);
 }
 
+/// 16 floats as 16-bit numbers, rounded to nearest even, saturated.
+static inline CK_AVX2 void ckf_store_part_s16_avx2(CK_INOUT target, CK_IN v, long count) {
+  const __m256i low = _mm256_cvtps_epi32(((const ck_f256 *)v)[0]);
+  const __m256i high = _mm256_cvtps_epi32(((const ck_f256 *)v)[1]);
+  const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xD8);
+  const long upper = count > 8 ? count - 8 : 0;
+  ckf_store_part128(target, _mm256_castsi256_si128(words), 2 * count);
+  ckf_store_part128((char *)target + 16, _mm256_extracti128_si256(words, 1), 2 * upper);
+}
+
 /// √value.
 static inline CK_AVX2 float ckf_sqrt_avx2(float value) {
   return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(value)));
@@ -374,5 +385,11 @@ static inline CK_AVX512 void ckf_store_part_s8_avx512vnni(CK_INOUT target, CK_IN
   _mm_mask_storeu_epi8(
       target, ckf_lanes_avx512vnni(count),
       _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(*(const ck_f512 *)v)));
+}
+
+static inline CK_AVX512 void ckf_store_part_s16_avx512vnni(CK_INOUT target, CK_IN v, long count) {
+  _mm256_mask_storeu_epi16(
+      target, ckf_lanes_avx512vnni(count),
+      _mm512_cvtsepi32_epi16(_mm512_cvtps_epi32(*(const ck_f512 *)v)));
 }
 #endif

@@ -120,5 +120,11 @@ import CKernels
       var v = v
       unsafe ckf_store_part_s8_avx2(target, &v, count)
     }
+
+    @inline(__always)
+    static func storeS16Part(_ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int) {
+      var v = v
+      unsafe ckf_store_part_s16_avx2(target, &v, count)
+    }
   }
 #endif

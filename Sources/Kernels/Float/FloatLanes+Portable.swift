@@ -120,4 +120,14 @@ enum PortableFloats: FloatLanes {
         of: UInt8(truncatingIfNeeded: shifted[lane].bitPattern), toByteOffset: lane, as: UInt8.self)
     }
   }
+
+  @inline(__always)
+  static func storeS16Part(_ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int) {
+    let shifted = v + 0x1.8p23
+    for lane in 0..<count {
+      unsafe target.storeBytes(
+        of: UInt16(truncatingIfNeeded: shifted[lane].bitPattern), toByteOffset: lane &* 2,
+        as: UInt16.self)
+    }
+  }
 }

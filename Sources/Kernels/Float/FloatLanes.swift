@@ -35,6 +35,8 @@ protocol FloatLanes {
   static func loadS8Part(_ source: UnsafeRawPointer, _ count: Int) -> Lanes
   /// Rounds to nearest even; the values lie in −127…127.
   static func storeS8Part(_ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int)
+  /// Likewise; the values lie in −32767…32767.
+  static func storeS16Part(_ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int)
 }
 
 typealias Lanes = SIMD16<Float>

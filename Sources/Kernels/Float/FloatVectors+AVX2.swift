@@ -87,11 +87,20 @@ import CKernels
 
   @c(ck_body_convert_s8_f32_avx2) @inline(__always)
   func toS8BodyAVX2(_ arguments: UnsafePointer<CKConversion>) {
-    unsafe toS8Body(AVX2Floats.self, arguments)
+    unsafe toCodesBody(AVX2Floats.self, S8Code.self, arguments)
   }
   @inline(never)
   func toS8AVX2(_ arguments: UnsafePointer<CKConversion>) {
     unsafe ck_run_convert_s8_f32_avx2(arguments)
+  }
+
+  @c(ck_body_convert_s16_f32_avx2) @inline(__always)
+  func toS16BodyAVX2(_ arguments: UnsafePointer<CKConversion>) {
+    unsafe toCodesBody(AVX2Floats.self, S16Code.self, arguments)
+  }
+  @inline(never)
+  func toS16AVX2(_ arguments: UnsafePointer<CKConversion>) {
+    unsafe ck_run_convert_s16_f32_avx2(arguments)
   }
 
   @c(ck_body_rope_halves_avx2) @inline(__always)

@@ -95,11 +95,20 @@ import CKernels
 
   @c(ck_body_convert_s8_f32_avx512vnni) @inline(__always)
   func toS8BodyAVX512(_ arguments: UnsafePointer<CKConversion>) {
-    unsafe toS8Body(AVX512Floats.self, arguments)
+    unsafe toCodesBody(AVX512Floats.self, S8Code.self, arguments)
   }
   @inline(never)
   func toS8AVX512(_ arguments: UnsafePointer<CKConversion>) {
     unsafe ck_run_convert_s8_f32_avx512vnni(arguments)
+  }
+
+  @c(ck_body_convert_s16_f32_avx512vnni) @inline(__always)
+  func toS16BodyAVX512(_ arguments: UnsafePointer<CKConversion>) {
+    unsafe toCodesBody(AVX512Floats.self, S16Code.self, arguments)
+  }
+  @inline(never)
+  func toS16AVX512(_ arguments: UnsafePointer<CKConversion>) {
+    unsafe ck_run_convert_s16_f32_avx512vnni(arguments)
   }
 
   @c(ck_body_rope_halves_avx512vnni) @inline(__always)

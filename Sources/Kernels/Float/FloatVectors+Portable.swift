@@ -54,7 +54,12 @@ func fromF16Portable(_ arguments: UnsafePointer<CKConversion>) {
 
 @inline(never)
 func toS8Portable(_ arguments: UnsafePointer<CKConversion>) {
-  unsafe toS8Body(PortableFloats.self, arguments)
+  unsafe toCodesBody(PortableFloats.self, S8Code.self, arguments)
+}
+
+@inline(never)
+func toS16Portable(_ arguments: UnsafePointer<CKConversion>) {
+  unsafe toCodesBody(PortableFloats.self, S16Code.self, arguments)
 }
 
 @inline(never)
