@@ -45,6 +45,7 @@ let package = Package(
     module("TensorCore"),
     module("TraceCore"),
     module("Files"),
+    module("RandomNumbers"),
     .target(name: "CKernels"),
     .target(name: "CPlatform"),
     .target(name: "CQuantKernels"),
@@ -58,8 +59,10 @@ let package = Package(
 
     // Floor 2.
     module("KernelContract", ["PackedFormats", "TensorCore", "CKernels"]),
-    module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files", "CZstd"]),
-    module("EngineInterface", ["TensorCore", "TraceCore"]),
+    module(
+      "ModelFile",
+      ["PackedFormats", "Tokenization", "TensorCore", "Files", "RandomNumbers", "CZstd"]),
+    module("EngineInterface", ["TensorCore", "TraceCore", "RandomNumbers"]),
 
     // Floor 3.
     module("Kernels", ["KernelContract", "CKernels"]),
@@ -78,8 +81,9 @@ let package = Package(
       "KernelChecks",
       [
         "QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats",
+        "RandomNumbers",
       ]),
-    module("BenchCore", ["Tiers", "EngineInterface", "TraceCore"]),
+    module("BenchCore", ["Tiers", "EngineInterface", "TraceCore", "RandomNumbers"]),
 
     // Floor 5.
     module(
@@ -87,6 +91,7 @@ let package = Package(
       [
         "QuantKernels", "FloatBaseline", "KernelContract", "ModelFile", "EngineInterface",
         "KVCache", "Tokenization", "PackedFormats", "TensorCore", "TraceCore", "Files",
+        "RandomNumbers",
       ]),
     module("Report", ["BenchCore"]),
     module(
@@ -99,9 +104,9 @@ let package = Package(
     .executableTarget(
       name: "afm-bench",
       dependencies: [
-        "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "EngineInterface", "ModelFile", "TraceExport",
-        "TraceCore", "QuantKernels", "Kernels", "KernelContract", "PackedFormats", "Tokenization",
-        "TensorCore", "Files", argumentParser,
+        "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "EngineInterface", "ModelFile",
+        "TraceExport", "TraceCore", "QuantKernels", "Kernels", "KernelContract", "PackedFormats",
+        "Tokenization", "TensorCore", "Files", "RandomNumbers", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -109,7 +114,9 @@ let package = Package(
       name: "kernel-selftest", dependencies: ["KernelChecks"], swiftSettings: strict),
 
     // Tests.
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["RandomNumbers"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     tests("Files"),
     tests("PackedFormats", ["TensorCore"]),
     tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
