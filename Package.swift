@@ -45,6 +45,7 @@ let package = Package(
     module("TensorCore"),
     module("TraceCore"),
     module("Files"),
+    module("RandomNumbers"),
     .target(name: "CKernels"),
     .target(name: "CPlatform"),
     .target(name: "CQuantKernels"),
@@ -61,6 +62,10 @@ let package = Package(
     module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files", "CZstd"]),
     module("CacheSnapshots", ["KVCache", "TensorCore", "Files", "CZstd"]),
     module("EngineInterface", ["TensorCore", "TraceCore"]),
+    module(
+      "ModelFile",
+      ["PackedFormats", "Tokenization", "TensorCore", "Files", "RandomNumbers", "CZstd"]),
+    module("EngineInterface", ["TensorCore", "TraceCore", "RandomNumbers"]),
 
     // Floor 3.
     module("Kernels", ["KernelContract", "CKernels"]),
@@ -80,8 +85,9 @@ let package = Package(
       "KernelChecks",
       [
         "QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats",
+        "RandomNumbers",
       ]),
-    module("BenchCore", ["Tiers", "EngineInterface", "TraceCore"]),
+    module("BenchCore", ["Tiers", "EngineInterface", "TraceCore", "RandomNumbers"]),
 
     // Floor 5.
     module(
@@ -89,6 +95,7 @@ let package = Package(
       [
         "QuantKernels", "FloatBaseline", "KernelContract", "ModelFile", "EngineInterface",
         "KVCache", "Tokenization", "PackedFormats", "TensorCore", "TraceCore", "Files",
+        "RandomNumbers",
       ]),
     module("Report", ["BenchCore"]),
     module(
@@ -104,6 +111,9 @@ let package = Package(
         "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "Workloads", "EngineInterface",
         "ModelFile", "TraceExport", "TraceCore", "QuantKernels", "Kernels", "KernelContract",
         "PackedFormats", "KVCache", "Tokenization", "TensorCore", "Files", argumentParser,
+        "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "EngineInterface", "ModelFile",
+        "TraceExport", "TraceCore", "QuantKernels", "Kernels", "KernelContract", "PackedFormats",
+        "Tokenization", "TensorCore", "Files", "RandomNumbers", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -113,6 +123,9 @@ let package = Package(
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+    .target(
+      name: "TestSupport", dependencies: ["RandomNumbers"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     tests("Files"),
     tests("PackedFormats", ["TensorCore"]),
     tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files"]),

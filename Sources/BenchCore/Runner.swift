@@ -1,4 +1,5 @@
 import EngineInterface
+import RandomNumbers
 import Tiers
 import TraceCore
 

@@ -1,3 +1,5 @@
+import RandomNumbers
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -121,14 +123,11 @@ package struct Sampler: Sendable {
         }
       }
     }
-    var remaining = nextUnit() * total
+    var remaining = generator.unit() * total
     for candidate in candidates.prefix(kept) {
       remaining -= Double(exp((candidate.logit - largest) / temperature))
       if remaining < 0 { return candidate.token }
     }
     return candidates[kept - 1].token
   }
-
-  /// A number in [0, 1) with 53 random bits.
-  private mutating func nextUnit() -> Double { Double(generator.next() >> 11) * 0x1p-53 }
 }

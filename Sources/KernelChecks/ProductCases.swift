@@ -3,6 +3,7 @@ import KernelContract
 import KernelReference
 import PackedFormats
 import QuantKernels
+import RandomNumbers
 
 /// One packed product to check: a shape, how its numbers are drawn, a seed.
 package struct ProductCase: Sendable {
@@ -48,7 +49,7 @@ package struct ProductData: Sendable {
 
   package init(_ test: ProductCase) throws(InputFailure) {
     self.test = test
-    var random = Sequence64(state: test.seed)
+    var random = SplitMix64(seed: test.seed)
     guard !test.format.isASTC else {
       let data = ASTCProductData(test, &random)
       matrix = try data.matrix()
@@ -99,7 +100,7 @@ package struct ProductData: Sendable {
 
   /// Quantized tokens of a case.
   private static func tokens(
-    _ test: ProductCase, _ random: inout Sequence64
+    _ test: ProductCase, _ random: inout SplitMix64
   ) -> [QuantizedToken] {
     (0..<test.tokens).map { token in
       let values = (0..<test.columns).map { _ in Int8(truncatingIfNeeded: random.next() % 255) }
@@ -120,20 +121,6 @@ package struct ProductData: Sendable {
 }
 
 package struct InputFailure: Error { package let reason: String }
-
-/// SplitMix64.
-package struct Sequence64 {
-  package init(state: UInt64) { self.state = state }
-
-  private var state: UInt64
-  package mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
 
 extension ProductCase {
   /// The formats that products have kernels of their own for.

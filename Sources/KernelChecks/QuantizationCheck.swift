@@ -2,6 +2,7 @@ import CKernels
 import KernelContract
 import KernelReference
 import QuantKernels
+import RandomNumbers
 
 /// A quantization kernel against the reference: plain, tiny, NaN, infinite, halfway and zero tokens,
 /// and some whose chunks differ.
@@ -11,7 +12,7 @@ package enum QuantizationCheck {
   ) -> (caseCount: Int, failure: String?) {
     var cases = 0
     var failure: String?
-    var random = Sequence64(state: 99)
+    var random = SplitMix64(seed: 99)
     let size = grouping.chunkColumns
     for columns in isQuick ? [1, 31, 65, 257] : Array(1...257) + [2048] {
       for kind in 0..<8 where failure == nil {

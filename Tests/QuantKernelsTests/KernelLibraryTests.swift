@@ -3,6 +3,7 @@ import KernelContract
 import KernelReference
 import PackedFormats
 import QuantKernels
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -18,7 +19,7 @@ struct KernelLibraryTests {
 
   /// Values with their own sign and size a token.
   static func values(_ tokens: Int, _ columns: Int, seed: UInt64) -> [Float] {
-    var random = Sequence64(state: seed)
+    var random = SeededGenerator(seed: seed)
     return (0..<tokens * columns).map { i in
       Float(Int64(bitPattern: random.next()) >> 40) * 0x1p-23 * Float(i / columns + 1)
     }
