@@ -59,9 +59,7 @@ let package = Package(
 
     // Floor 2.
     module("KernelContract", ["PackedFormats", "TensorCore", "CKernels"]),
-    module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files", "CZstd"]),
     module("CacheSnapshots", ["KVCache", "TensorCore", "Files", "CZstd"]),
-    module("EngineInterface", ["TensorCore", "TraceCore"]),
     module(
       "ModelFile",
       ["PackedFormats", "Tokenization", "TensorCore", "Files", "RandomNumbers", "CZstd"]),
@@ -72,7 +70,7 @@ let package = Package(
     module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
     module("FloatBaseline", ["KernelContract"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
-    module("Workloads", ["KVCache", "EngineInterface", "TensorCore"]),
+    module("Workloads", ["KVCache", "RandomNumbers", "TensorCore"]),
 
     // Floor 4.
     module(
@@ -110,10 +108,8 @@ let package = Package(
       dependencies: [
         "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "Workloads", "EngineInterface",
         "ModelFile", "TraceExport", "TraceCore", "QuantKernels", "Kernels", "KernelContract",
-        "PackedFormats", "KVCache", "Tokenization", "TensorCore", "Files", argumentParser,
-        "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "EngineInterface", "ModelFile",
-        "TraceExport", "TraceCore", "QuantKernels", "Kernels", "KernelContract", "PackedFormats",
-        "Tokenization", "TensorCore", "Files", "RandomNumbers", argumentParser,
+        "PackedFormats", "KVCache", "Tokenization", "TensorCore", "Files", "RandomNumbers",
+        argumentParser,
       ],
       swiftSettings: strict),
 
@@ -121,7 +117,6 @@ let package = Package(
       name: "kernel-selftest", dependencies: ["KernelChecks"], swiftSettings: strict),
 
     // Tests.
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .target(
       name: "TestSupport", dependencies: ["RandomNumbers"], path: "Tests/TestSupport",

@@ -1,4 +1,4 @@
-import EngineInterface
+import RandomNumbers
 import Foundation
 
 /// Makes workloads with the percentiles of published traces: lengths, arrivals, common beginnings.
