@@ -1,6 +1,7 @@
 import ArgumentParser
 import EngineInterface
 import Engines
+import KVCache
 
 /// The options of every command that runs a model.
 struct ModelOptions: ParsableArguments {
@@ -21,16 +22,16 @@ struct ModelOptions: ParsableArguments {
 
   @Option(
     name: [.customLong("ctk", withSingleDash: true), .customLong("cache-type-k")],
-    help: "How the cache stores keys: f32, f16 or s8.")
+    help: "How the cache stores keys: f32, f16, s8, s8static or u4g32.")
   var keyElement = "f32"
 
   @Option(
     name: [.customLong("ctv", withSingleDash: true), .customLong("cache-type-v")],
-    help: "How the cache stores values: f32, f16 or s8.")
+    help: "How the cache stores values: f32, f16, s8, s8static or u4g32.")
   var valueElement = "f32"
 
   /// What a cache can hold.
-  static let elements = ["f32", "f16", "s8"]
+  static let elements = CacheElement.allCases.map(\.rawValue)
 
   func validate() throws {
     if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }

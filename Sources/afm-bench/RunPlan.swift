@@ -1,6 +1,7 @@
 import ArgumentParser
 import BenchCore
 import Foundation
+import KVCache
 import TensorCore
 import Tiers
 
@@ -152,12 +153,11 @@ struct RunPlan {
   private static func elements(_ text: String, option: String) throws -> [String] {
     let known = ModelOptions.elements
     return try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
-      let name = ["q8_0", "int8"].contains(part) ? "s8" : String(part)
-      guard known.contains(name) else {
+      guard let element = CacheElement(commandLineName: String(part)) else {
         throw CommandFailure(
           .usage, "\(option) '\(part)': known: \(known.joined(separator: ", "))")
       }
-      return name
+      return element.rawValue
     }
   }
 

@@ -79,22 +79,35 @@ extension LlamaSession {
     // One head's elements of scratch a thread; heads lie inside the caller's rows.
     let scratch = unsafe work.elements + room * work.elementStride
     for head in 0..<engine.header.keyValueHeadCount {
-      let keyScale = unsafe convert(
-        key + head * dimension, to: geometry.keyElement, into: scratch, count: dimension)
-      unsafe sequence.storeKey(
-        store: store, head: head, position: position, elements: scratch, scale: keyScale)
-      let valueScale = unsafe convert(
-        value + head * dimension, to: geometry.valueElement, into: scratch, count: dimension)
-      unsafe sequence.storeValue(
-        store: store, head: head, position: position, elements: scratch, scale: valueScale)
+      let (headKey, headValue) = unsafe (key + head * dimension, value + head * dimension)
+      if let scale = unsafe convert(
+        headKey, to: geometry.keyElement, into: scratch, count: dimension)
+      {
+        unsafe sequence.storeKey(
+          store: store, head: head, position: position, elements: scratch, scale: scale)
+      } else {
+        sequence.storeKey(
+          unsafe Span(_unsafeStart: headKey, count: dimension), store: store, head: head,
+          position: position)
+      }
+      if let scale = unsafe convert(
+        headValue, to: geometry.valueElement, into: scratch, count: dimension)
+      {
+        unsafe sequence.storeValue(
+          store: store, head: head, position: position, elements: scratch, scale: scale)
+      } else {
+        sequence.storeValue(
+          unsafe Span(_unsafeStart: headValue, count: dimension), store: store, head: head,
+          position: position)
+      }
     }
   }
 
-  /// Returns the scale of 8-bit elements, else 1.
+  /// Returns the scale of 8-bit elements, else 1; nil for elements that no kernel makes.
   @unsafe private func convert(
     _ values: UnsafePointer<Float>, to element: CacheElement,
     into output: UnsafeMutableRawPointer, count: Int
-  ) -> Float {
+  ) -> Float? {
     let vectors = engine.compute.vectors
     // `output` has room for `count` elements of four bytes.
     switch element {
@@ -107,8 +120,7 @@ extension LlamaSession {
     case .s8:
       return unsafe vectors.quantize(
         values, toS8: output.assumingMemoryBound(to: Int8.self), count: count)
-    case .s8Static, .u4g32:
-      preconditionFailure("a session of this family refuses elements without a panel kernel")
+    case .s8Static, .u4g32: return nil
     }
   }
 
@@ -152,7 +164,7 @@ extension LlamaSession {
       var head = share.lowerBound
       while head < share.upperBound {
         let end = min(share.upperBound, (head / group + 1) * group)
-        attendTile(
+        attend(
           AttentionTile(
             store: work.store, queryHead: head, row: 0, rowCount: end - head, isOneToken: true,
             firstLimit: work.start + 1),
@@ -168,98 +180,12 @@ extension LlamaSession {
       let turn = item / heads
       let tile = turn % 2 == 0 ? turn / 2 : tiles - 1 - turn / 2
       let row = tile * tokens
-      attendTile(
+      attend(
         AttentionTile(
           store: work.store, queryHead: item % heads, row: row,
           rowCount: min(tokens, work.count - row), isOneToken: false,
           firstLimit: work.start + row + 1),
         room: room)
-    }
-  }
-
-  /// Score rows that share a pass over one head's pages: heads of one token, or tokens of one head.
-  private struct AttentionTile {
-    var store: Int
-    var queryHead: Int
-    /// The batch row of the first score row.
-    var row: Int
-    var rowCount: Int
-    var isOneToken: Bool
-    /// Positions that the first score row sees; each further token sees one more.
-    var firstLimit: Int
-
-    func limit(_ row: Int) -> Int { isOneToken ? firstLimit : firstLimit + row }
-  }
-
-  private func attendTile(_ tile: AttentionTile, room: Int) {
-    let header = engine.header
-    let vectors = engine.compute.vectors
-    let dimension = header.headDimension
-    let geometry = sequence.geometry
-    let pagePositions = geometry.pagePositions
-    let group = header.queryHeadCount / header.keyValueHeadCount
-    let head = tile.queryHead / group
-    let rowStride = tile.isOneToken ? dimension : header.queryHeadCount * dimension
-    let offset = tile.row * header.queryHeadCount * dimension + tile.queryHead * dimension
-    let total = tile.limit(tile.rowCount - 1)
-    let pageCount = geometry.pageCount(positions: total)
-    // This range's score rows; `total` positions fit the stride, which covers the context limit.
-    let stride = work.scoreStride
-    guard let keyPanel = geometry.keyElement.panelElement,
-      let valuePanel = geometry.valueElement.panelElement
-    else { preconditionFailure("a session refuses elements without a panel kernel") }
-    let scores = unsafe work.scores + room * work.scoreRows * stride
-
-    for page in 0..<pageCount {
-      let place = unsafe sequence.headPage(store: tile.store, head: head, page: page)
-      let width = min(pagePositions, total - page * pagePositions)
-      let panel = unsafe scores + page * pagePositions
-      // The page holds [dimension][pagePositions] keys; `width` columns of it are stored.
-      unsafe vectors.panelProduct(
-        a: work.projections + offset, aStride: rowStride, b: place.keys, bStride: pagePositions,
-        of: keyPanel, c: panel, cStride: stride,
-        rows: tile.rowCount, columns: width, depth: dimension, accumulates: false)
-      if let scales = unsafe place.keyScales {
-        for row in 0..<tile.rowCount {
-          let line = unsafe panel + row * stride
-          unsafe vectors.multiply(line, scales, output: line, count: width)
-        }
-      }
-    }
-    let scale = 1 / Float(dimension).squareRoot()
-    for row in 0..<tile.rowCount {
-      let limit = tile.limit(row)
-      // What this row may not see has no weight.
-      unsafe vectors.softmax(scores + row * stride, count: limit, scale: scale)
-      unsafe (scores + row * stride + limit).update(repeating: 0, count: total - limit)
-    }
-    for page in 0..<pageCount {
-      let place = unsafe sequence.headPage(store: tile.store, head: head, page: page)
-      let depth = min(pagePositions, total - page * pagePositions)
-      let panel = unsafe scores + page * pagePositions
-      if let scales = unsafe place.valueScales {
-        for row in 0..<tile.rowCount {
-          let line = unsafe panel + row * stride
-          unsafe vectors.multiply(line, scales, output: line, count: depth)
-        }
-      }
-      // The page holds [pagePositions][dimension] values; `depth` rows of it are stored.
-      unsafe vectors.panelProduct(
-        a: panel, aStride: stride, b: place.values, bStride: dimension,
-        of: valuePanel, c: work.attended + offset, cStride: rowStride,
-        rows: tile.rowCount, columns: dimension, depth: depth, accumulates: page > 0)
-    }
-  }
-}
-
-extension CacheElement {
-  /// What the panel kernel calls it; nil where it has no such element.
-  var panelElement: PanelElement? {
-    switch self {
-    case .f32: .f32
-    case .f16: .f16
-    case .s8: .s8
-    case .s8Static, .u4g32: nil
     }
   }
 }

@@ -40,25 +40,22 @@ final class LlamaSession: Session, ObservableSession {
     let keyElement = try Self.cacheElement(named: options.keyElement)
     let valueElement = try Self.cacheElement(named: options.valueElement)
     let header = engine.header
-    let geometry = CacheGeometry(
-      storeCount: engine.weights.storeCount, headCount: header.keyValueHeadCount,
-      headDimension: header.headDimension, keyElement: keyElement, valueElement: valueElement)
+    let layout = try Self.cacheLayout(engine, keys: keyElement, values: valueElement)
     self.engine = engine
     contextLimit = options.contextLimit
     batchTokens = min(options.batchTokens, options.contextLimit)
     runsAllLayers = options.runsAllLayers
     trace = options.trace
     do {
-      let pages = geometry.pageCount(positions: options.contextLimit)
-      let pool = try PagePool(
-        geometry: geometry, byteBudget: pages * geometry.pageByteCount)
+      let pages = layout.groups[0].geometry.pageCount(positions: options.contextLimit)
+      let pool = try PagePool(layout: layout, byteBudget: pages * layout.pageByteCount)
       sequence = CacheSequence(pool: pool, maximumPositions: options.contextLimit)
     } catch {
       throw .cacheFull(reason: error.description)
     }
     work = LlamaWorkspace(
       header: header, tokens: batchTokens, contextLimit: contextLimit,
-      pagePositions: geometry.pagePositions, threads: engine.compute.pool.threadCount)
+      pagePositions: layout.pagePositions, threads: engine.compute.pool.threadCount)
     inputs = LayerInputs(
       compute: engine.compute, tokenCapacity: batchTokens,
       columnCapacity: max(
@@ -66,12 +63,41 @@ final class LlamaSession: Session, ObservableSession {
     inputs.use(nil, with: engine.weights.groups)
   }
 
-  /// The element of that name, if this family's attention reads it.
   private static func cacheElement(named name: String) throws(EngineError) -> CacheElement {
-    guard let element = CacheElement(commandLineName: name), element.panelElement != nil else {
-      throw .unsupported("unknown cache element \(name); known: f32, f16, s8")
+    guard let element = CacheElement(commandLineName: name) else {
+      let known = CacheElement.allCases.map(\.rawValue).joined(separator: ", ")
+      throw .unsupported("unknown cache element \(name); known: \(known)")
     }
     return element
+  }
+
+  /// One group of stores; layers without keys and values of their own read the last one.
+  private static func cacheLayout(
+    _ engine: LlamaEngine, keys: CacheElement, values: CacheElement
+  ) throws(EngineError) -> CacheLayout {
+    let header = engine.header
+    var scales: StaticScales?
+    if keys == .s8Static || values == .s8Static {
+      guard let known = header.cacheScales, known.keys.count == engine.weights.storeCount,
+        known.values.count == known.keys.count,
+        (known.keys + known.values).allSatisfy({ $0.isFinite && $0 > 0 })
+      else {
+        throw .unsupported("the model has no static scales for a cache of s8static")
+      }
+      scales = StaticScales(keys: known.keys, values: known.values)
+    }
+    guard ![keys, values].contains(.u4g32) || header.headDimension % 2 == 0 else {
+      throw .unsupported("a cache of 4-bit elements needs heads of an even size")
+    }
+    guard ![keys, values].contains(where: \.isByteCode) || header.headDimension <= 512 else {
+      throw .unsupported("a cache of 8-bit elements needs heads of at most 512 elements")
+    }
+    let geometry = CacheGeometry(
+      storeCount: engine.weights.storeCount, headCount: header.keyValueHeadCount,
+      headDimension: header.headDimension, keyElement: keys, valueElement: values)
+    return CacheLayout(
+      sharingLastStoreOf: CacheGroup(geometry: geometry, staticScales: scales),
+      layerCount: header.layerCount)
   }
 
   var positionCount: Int { sequence.positionCount }

@@ -29,6 +29,12 @@ struct LlamaWorkspace: ~Copyable {
   let scores: UnsafeMutablePointer<Float>
   /// [threads][headDimension] one head's key or value in the cache's element.
   let elements: UnsafeMutableRawPointer
+  /// [threads][scoreRows][codeStride] queries or weights as 16-bit codes.
+  private let codes: UnsafeMutablePointer<Int16>
+  /// [threads][scoreRows] what the codes of a row are multiplied by.
+  private let rowScales: UnsafeMutablePointer<Float>
+  /// [threads][panelCount] a page's keys or values of one head as floats.
+  private let panels: UnsafeMutablePointer<Float>
 
   /// Positions that logits are computed for at one time.
   static var outputRows: Int { 16 }
@@ -38,6 +44,8 @@ struct LlamaWorkspace: ~Copyable {
   let scoreRows: Int
   let scoreStride: Int
   let elementStride: Int
+  let codeStride: Int
+  private let panelCount: Int
   let byteCount: Int
   private let storage: AlignedStorage
 
@@ -48,6 +56,9 @@ struct LlamaWorkspace: ~Copyable {
     scoreRows = max(Self.scoreTokens, header.queryHeadCount / header.keyValueHeadCount)
     scoreStride = (contextLimit + pagePositions - 1) / pagePositions * pagePositions
     elementStride = (header.headDimension * 4 + 63) & ~63
+    // Even, and longer than a row: the element behind a row of odd length is read.
+    codeStride = (max(scoreStride, header.headDimension) + 31) & ~15
+    panelCount = header.headDimension * (pagePositions + 1)
 
     // Counts of floats, in the order of the properties; each part begins on a cache line.
     let counts = [
@@ -57,6 +68,7 @@ struct LlamaWorkspace: ~Copyable {
       tokens * (header.ropeDimension / 2), tokens * (header.ropeDimension / 2),
       Self.outputRows * header.vocabularySize,
       threads * scoreRows * scoreStride, threads * elementStride / 4,
+      threads * scoreRows * codeStride / 2, threads * scoreRows, threads * panelCount,
     ].map { ($0 + 15) & ~15 }
     byteCount = counts.reduce(0, +) * 4
     storage = AlignedStorage(byteCount: byteCount)
@@ -79,5 +91,19 @@ struct LlamaWorkspace: ~Copyable {
     unsafe logits = part(9)
     unsafe scores = part(10)
     unsafe elements = UnsafeMutableRawPointer(part(11))
+    unsafe codes = UnsafeMutableRawPointer(part(12)).assumingMemoryBound(to: Int16.self)
+    unsafe rowScales = part(13)
+    unsafe panels = part(14)
+  }
+
+  /// A thread's own part of each.
+  @unsafe func codes(_ room: Int) -> UnsafeMutablePointer<Int16> {
+    unsafe codes + room * scoreRows * codeStride
+  }
+  @unsafe func rowScales(_ room: Int) -> UnsafeMutablePointer<Float> {
+    unsafe rowScales + room * scoreRows
+  }
+  @unsafe func panel(_ room: Int) -> UnsafeMutablePointer<Float> {
+    unsafe panels + room * panelCount
   }
 }

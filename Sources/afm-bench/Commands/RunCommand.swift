@@ -34,7 +34,7 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     name: [.customLong("ctk", withSingleDash: true), .customLong("cache-type-k")],
-    help: "How the cache stores keys, a list: f32, f16, s8.")
+    help: "How the cache stores keys, a list: f32, f16, s8, s8static, u4g32.")
   var keyElements = "f16"
 
   @Option(
