@@ -111,6 +111,7 @@ let package = Package(
     // Tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+    .target(name: "CVNNIEmulation", path: "Tests/CVNNIEmulation"),
     tests("Files"),
     tests("PackedFormats", ["TensorCore"]),
     tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
@@ -119,7 +120,10 @@ let package = Package(
     tests("TraceExport", ["TraceCore", "TensorCore"]),
     tests(
       "Kernels",
-      ["KernelChecks", "KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
+      [
+        "CVNNIEmulation", "KernelChecks", "KernelContract", "KernelReference", "QuantKernels",
+        "CKernels",
+      ]),
     tests(
       "QuantKernels",
       [
@@ -143,8 +147,8 @@ let package = Package(
     tests(
       "Engines",
       [
-        "EngineInterface", "ModelFile", "KernelContract", "PackedFormats", "Tokenization",
-        "TensorCore",
+        "CAllocationCounter", "EngineInterface", "ModelFile", "KernelContract", "PackedFormats",
+        "Tokenization", "TensorCore",
       ]
     ),
     tests("Tiers", ["EngineInterface", "TraceCore", "TraceExport"]),

@@ -45,7 +45,7 @@ struct RunCommand: ParsableCommand {
   @Option(name: [.customShort("b"), .customLong("batch-size")], help: "Tokens in a prefill batch.")
   var batchTokens = 512
 
-  @Option(help: "Forces an instruction set: portable, avx2 or avx512vnni. AFM_ISA does the same.")
+  @Option(help: "Forces portable, avx2, avx2vnni or avx512vnni. AFM_ISA does the same.")
   var isa: String?
 
   @Option(help: "A folder for results, samples, environment and trace.")
