@@ -121,6 +121,7 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["RandomNumbers"], path: "Tests/TestSupport",
       swiftSettings: strict),
+    .target(name: "CVNNIEmulation", path: "Tests/CVNNIEmulation"),
     tests("Files"),
     tests("PackedFormats", ["TensorCore"]),
     tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files"]),
@@ -129,7 +130,10 @@ let package = Package(
     tests("TraceExport", ["TraceCore", "TensorCore"]),
     tests(
       "Kernels",
-      ["KernelChecks", "KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
+      [
+        "CVNNIEmulation", "KernelChecks", "KernelContract", "KernelReference", "QuantKernels",
+        "CKernels",
+      ]),
     tests(
       "QuantKernels",
       [
@@ -154,8 +158,8 @@ let package = Package(
     tests(
       "Engines",
       [
-        "EngineInterface", "ModelFile", "KernelContract", "PackedFormats", "Tokenization",
-        "TensorCore",
+        "CAllocationCounter", "EngineInterface", "ModelFile", "KernelContract", "PackedFormats",
+        "Tokenization", "TensorCore",
       ]
     ),
     tests("Tiers", ["EngineInterface", "TraceCore", "TraceExport"]),

@@ -24,6 +24,7 @@ extension InstructionSet {
     case .portable: 1
     case .avx2: 2
     case .avx512vnni: 3
+    case .avx2vnni: 4
     }
   }
 
@@ -31,6 +32,7 @@ extension InstructionSet {
     switch self {
     case .portable: "portable"
     case .avx2: "avx2"
+    case .avx2vnni: "avx2vnni"
     case .avx512vnni: "avx512vnni"
     }
   }

@@ -17,7 +17,7 @@ struct ModelOptions: ParsableArguments {
   @Flag(help: "Threads sleep rather than spin: for a machine that others use too.")
   var polite = false
 
-  @Option(help: "Forces an instruction set: portable, avx2 or avx512vnni. AFM_ISA does the same.")
+  @Option(help: "Forces portable, avx2, avx2vnni or avx512vnni. AFM_ISA does the same.")
   var isa: String?
 
   @Option(

@@ -17,7 +17,7 @@ import Testing
   ]
 
   /// Targets that tests alone use.
-  static let testSupport: Set = ["TestSupport", "CAllocationCounter"]
+  static let testSupport: Set = ["TestSupport", "CAllocationCounter", "CVNNIEmulation"]
 
   /// Modules of other packages that a target may import, where it declares their product.
   static let foreign = ["ArgumentParser", "SwiftProtobuf"]

@@ -11,6 +11,7 @@
 #include "ck_targets.h"
 
 #include "ck_primitives_avx2.h"
+#include "ck_primitives_avx2vnni.h"
 #include "ck_primitives_avx512.h"
 #include "ck_primitives_astc_avx2.h"
 #include "ck_primitives_astc_avx512.h"

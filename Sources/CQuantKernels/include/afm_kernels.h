@@ -130,13 +130,15 @@ enum {
   AFM_LEVEL_AVX2 = 2,
   /// AVX-512 F, BW, VL, DQ and VNNI, over everything that AVX2 has.
   AFM_LEVEL_AVX512VNNI = 3,
+  /// What AFM_LEVEL_AVX2 needs, and AVX-VNNI.
+  AFM_LEVEL_AVX2VNNI = 4,
 };
 
 /// The levels that this CPU and its operating system run: bit `1 << level` for each. Asks the CPU,
 /// which takes up to microseconds in a virtual machine.
 uint32_t afm_available_levels(void);
 
-/// `portable`, `avx2` or `avx512vnni`; NULL for other numbers.
+/// `portable`, `avx2`, `avx2vnni` or `avx512vnni`; NULL for other numbers.
 const char *afm_level_name(afm_level level);
 
 /// The kernels of one level.

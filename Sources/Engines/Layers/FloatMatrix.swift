@@ -72,11 +72,9 @@ final class FloatMatrix: Sendable {
       ) { count, body in compute.pool.runRanges(count) { range, _ in body(range) } }
       return
     }
-    let vectors = compute.vectors
-    compute.pool.runRanges(rows) { range, _ in
-      unsafe multiply(
-        range, input, tokens: tokens, into: output, outputStride: rows, vectors: vectors)
-    }
+    compute.pool.run(
+      unsafe FloatWork(
+        matrix: self, input: input, tokens: tokens, output: output, vectors: compute.vectors))
   }
 
   /// The same for some of the rows, by the calling thread; tokens are `outputStride` floats apart.
@@ -102,6 +100,34 @@ final class FloatMatrix: Sendable {
       unsafe UnsafeMutableRawPointer(output).copyMemory(from: source, byteCount: columns * 4)
     case .f16: unsafe vectors.convert(fromF16: source, to: output, count: columns)
     }
+  }
+}
+
+/// One product on all threads of a pool. Addresses are the caller's of `multiply`.
+@safe private struct FloatWork: ThreadPoolWork {
+  // Both outlive the run, and threads that copy the work retain nothing.
+  unowned(unsafe) let matrix: FloatMatrix
+  unowned(unsafe) let vectors: VectorKernels
+  let input: UnsafePointer<Float>
+  let tokens: Int
+  let output: UnsafeMutablePointer<Float>
+
+  init(
+    matrix: FloatMatrix, input: UnsafePointer<Float>, tokens: Int,
+    output: UnsafeMutablePointer<Float>, vectors: VectorKernels
+  ) {
+    unsafe self.matrix = matrix
+    unsafe self.vectors = vectors
+    unsafe self.input = input
+    self.tokens = tokens
+    unsafe self.output = output
+  }
+
+  func perform(part: Int, of partCount: Int, thread: Int) {
+    let rows = unsafe ThreadPool.share(of: matrix.rows, part: part, partCount: partCount)
+    guard !rows.isEmpty else { return }
+    unsafe matrix.multiply(
+      rows, input, tokens: tokens, into: output, outputStride: matrix.rows, vectors: vectors)
   }
 }
 

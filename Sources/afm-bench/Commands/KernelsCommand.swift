@@ -35,7 +35,7 @@ struct KernelsCommand: ParsableCommand {
   @Option(help: "ASTC: the most partitions of a block, 1 to 3.")
   var partitionLimit: Int?
 
-  @Option(help: "Forces an instruction set: portable, avx2 or avx512vnni. AFM_ISA does the same.")
+  @Option(help: "Forces portable, avx2, avx2vnni or avx512vnni. AFM_ISA does the same.")
   var isa: String?
 
   @Option(name: .customLong("in"), help: "Where the weights lie, a list: cache, memory.")

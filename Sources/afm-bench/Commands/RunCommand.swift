@@ -57,7 +57,7 @@ struct RunCommand: ParsableCommand {
       discussion: "Layers that share keys and values are needed for the last position alone."))
   var allLayers = false
 
-  @Option(help: "Forces an instruction set: portable, avx2 or avx512vnni. AFM_ISA does the same.")
+  @Option(help: "Forces portable, avx2, avx2vnni or avx512vnni. AFM_ISA does the same.")
   var isa: String?
 
   @Option(help: "A folder for results, samples, environment and trace.")
