@@ -76,6 +76,7 @@ extension CacheSequence {
     }
     if let failure { throw failure }
     lastPageMayBeShared = false
+    canIndex = true
     places.removeAll(keepingCapacity: true)
     self.tokens.removeAll(keepingCapacity: true)
     guard identity != nil else { return }

@@ -122,7 +122,8 @@ extension CacheSequence {
           } else if holdsPage(index) {
             node = unsafe ledger.prefixes.insert(after: parent, page)
           } else {
-            // Every group's window had passed it before its tokens were told.
+            // Restored, and every group's window had passed it before.
+            canIndex = false
             return
           }
           join(node, page: index, in: &ledger)

@@ -52,6 +52,7 @@ extension CacheSequence {
     }
     other.tokens.append(contentsOf: tokens)
     other.places.append(contentsOf: places)
+    other.canIndex = canIndex
     other.table.positionCount.store(positionCount, ordering: .relaxed)
     lastPageMayBeShared = true
     other.lastPageMayBeShared = true

@@ -75,7 +75,8 @@ extension CacheSequence {
       element: geometry.keyElement, count: geometry.headDimension,
       cells: place.keys + index * size, stride: geometry.pagePositions * size,
       scalePlane: place.keyScalePlane, index: index, pagePositions: geometry.pagePositions,
-      staticScale: layout.groups[group].staticScales?.keys[store] ?? 1)
+      staticScale: geometry.keyElement == .s8Static
+        ? layout.groups[group].staticScales?.keys[store] ?? 1 : 1)
   }
 
   @inline(__always)
@@ -91,6 +92,7 @@ extension CacheSequence {
       cells: place.values + index * rowByteCount,
       stride: max(1, geometry.valueElement.bitCount / 8),
       scalePlane: place.valueScalePlane, index: index, pagePositions: geometry.pagePositions,
-      staticScale: layout.groups[group].staticScales?.values[store] ?? 1)
+      staticScale: geometry.valueElement == .s8Static
+        ? layout.groups[group].staticScales?.values[store] ?? 1 : 1)
   }
 }

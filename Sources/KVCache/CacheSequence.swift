@@ -24,6 +24,8 @@ public final class CacheSequence {
   let table: SequenceTable
   /// [page], the places in the prefix index of the whole pages that are in it.
   var places: [PrefixIndex.Place] = []
+  /// False once a page could not be indexed, since those after it hang on it.
+  var canIndex = true
   /// Where the prefix index begins for this identity.
   let root: PrefixIndex.Place?
   /// Whether somebody else may hold the page of the last position, or find it by its prefix, so
@@ -104,7 +106,7 @@ public final class CacheSequence {
     table.positionCount.store(start + tokens.count, ordering: .relaxed)
     if identity != nil, self.tokens.count == start {
       self.tokens.append(contentsOf: tokens)
-      if self.tokens.count / layout.pagePositions > places.count { indexPages() }
+      if canIndex, self.tokens.count / layout.pagePositions > places.count { indexPages() }
     }
     passWindows()
   }
@@ -130,12 +132,14 @@ public final class CacheSequence {
     precondition(
       position == 0 || position >= earliestPosition, "truncate to where windows have passed")
     let kept = layout.pageCount(positions: position)
+    if position < positionCount { lastPageMayBeShared = true }
+    // First, so that an account never looks for a page that is gone.
+    table.positionCount.store(position, ordering: .relaxed)
     if kept < pageCount { pool.ledger.withLock { release(from: kept, in: &$0) } }
     if position < tokens.count { tokens.removeSubrange(position...) }
     let whole = position / layout.pagePositions
     if whole < places.count { places.removeSubrange(whole...) }
-    if position < positionCount { lastPageMayBeShared = true }
-    table.positionCount.store(position, ordering: .relaxed)
+    if position == 0 { canIndex = true }
   }
 
   /// Forgets everything.

@@ -146,7 +146,9 @@ extension PagePool {
       let count = table.positionCount.load(ordering: .relaxed)
       let first = group.firstVisible(positions: count)
       usage.idealBytes += (count - first) * geometry.idealBytesPerPosition
-      for page in table.first(group: index)..<layout.pageCount(positions: count) {
+      // A sequence that changes just now may have let go of pages that its count still covers.
+      let pageCount = min(table.pageCount, layout.pageCount(positions: count))
+      for page in table.first(group: index)..<max(table.first(group: index), pageCount) {
         let start = max(first, page * pagePositions) - page * pagePositions
         let end = min(count, (page + 1) * pagePositions) - page * pagePositions
         let number = table.page(page, group: index)
