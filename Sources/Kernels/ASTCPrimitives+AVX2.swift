@@ -127,6 +127,29 @@
     }
 
     @inline(__always)
+    static func partSums(
+      _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer, total: Int32,
+      hasThree: Bool, tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer
+    ) -> Sums {
+      let patterns = unsafe tables + Int(CK_ASTC_PLANES)
+      let sums = unsafe scratch + ASTCTile.partSumsOffset
+      let center = ASTCTile.center &* total
+      if hasThree {
+        unsafe ck_avx2_astc_parts(scratch, codes, side, patterns)
+        unsafe ck_avx2_astc_part_sums(sums, scratch, codes, x, total, center)
+      } else {
+        unsafe ck_avx2_astc_pairs(scratch, side, patterns)
+        var half = 0
+        while half < 2 {
+          unsafe ck_avx2_astc_pair_sums(
+            sums + 32 &* half, scratch, codes, x, half, total, center)
+          half &+= 1
+        }
+      }
+      return unsafe sums.loadUnaligned(as: Sums.self)
+    }
+
+    @inline(__always)
     static func total(_ sums: Sums, _ factors: ASTCFactors<AVX2>, x: Float) -> Reals {
       var sums = sums
       var factors = factors

@@ -133,6 +133,19 @@
     }
 
     @inline(__always)
+    static func partSums(
+      _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer, total: Int32,
+      hasThree: Bool, tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer
+    ) -> Sums {
+      var sums = Sums.zero
+      let patterns = unsafe tables + Int(CK_ASTC_PLANES)
+      unsafe ck_avx512_astc_parts(scratch, codes, side, patterns, hasThree ? 1 : 0)
+      unsafe ck_avx512_astc_part_sums(
+        &sums, scratch, codes, x, total, ASTCTile.center &* total, hasThree ? 1 : 0)
+      return sums
+    }
+
+    @inline(__always)
     static func total(_ sums: Sums, _ factors: ASTCFactors<AVX512>, x: Float) -> Reals {
       var sums = sums
       var factors = factors

@@ -137,6 +137,18 @@ extension Portable: ASTCPrimitives {
   }
 
   @inline(__always)
+  static func partSums(
+    _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer, total: Int32,
+    hasThree: Bool, tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer
+  ) -> Sums {
+    unsafe ASTCTile.unpackDigits(
+      Portable.self, hasThree ? 3 : 2, codes, side, isHDR: false, tables: tables,
+      scratch: scratch, to: scratch, stride: 64, units: scratch + ASTCTile.unitsOffset)
+    return unsafe affine(
+      digitSums(scratch, x), multiplier: 1, offset: ASTCTile.center &* total)
+  }
+
+  @inline(__always)
   static func total(_ sums: Sums, _ factors: ASTCFactors<Portable>, x: Float) -> Reals {
     // Below 2^27: the conversion rounds once.
     reals(factors.slope &* sums &+ factors.base &* Sums(repeating: Int32(x)))

@@ -18,6 +18,8 @@ enum ASTCTile {
   @inline(__always) static var pairsOffset: Int { patternsOffset &+ 16 &* 8 }
   @inline(__always) static var linesOffset: Int { pairsOffset &+ 16 &* 8 }
   @inline(__always) static var rowDigitsOffset: Int { linesOffset &+ 16 &* 4 }
+  /// Where sums of rows with partitions go, behind what they are made of.
+  @inline(__always) static var partSumsOffset: Int { 2 &* 448 }
   /// What LDR subtracts from 64 times a value: half of 64 · 255.
   @inline(__always) static var center: Int32 { 8160 }
   /// 257/65536 of a 64th: the unit of a row without logarithms in HDR.
@@ -62,6 +64,12 @@ protocol ASTCPrimitives: TilePrimitives {
   static func lookUpDigits(
     _ codes: UnsafeRawPointer, threes: UInt16, scratch: UnsafeMutableRawPointer,
     to digits: UnsafeMutableRawPointer, stride: Int)
+  /// Kinds 2 and, with three partitions, 3 in LDR: Σ v·x over 36 columns less `center`·Σ x, which is
+  /// `center`·total.
+  static func partSums(
+    _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer, total: Int32,
+    hasThree: Bool, tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer
+  ) -> Sums
   /// f32(slope·sums + base·x), rounded once; x is an integer.
   static func total(_ sums: Sums, _ factors: ASTCFactors<Self>, x: Float) -> Reals
   /// 128 · Σ high·x + Σ low·x over 36 columns of two digits.

@@ -71,22 +71,28 @@ func astcPart<P: ASTCPrimitives>(
       let end = unsafe min(tile &+ ASTCTile.runTiles, a.chunkCount)
       unsafe side = codes + (end &- tile) &* ASTCTile.codeBytes
       while tile < end {
-        // The kind that most tiles have gets a loop of its own.
+        // Kinds that many tiles have get loops of their own.
         while unsafe tile < end && kinds[tile] == (isHDR ? 1 : 0) {
-          unsafe ck_prefetch(codes + prefetchDistance)
-          unsafe ck_prefetch(codes + (prefetchDistance &+ 64))
-          unsafe ck_prefetch(codes + (prefetchDistance &+ 128))
-          unsafe ck_prefetch(side + prefetchDistance)
+          unsafe prefetch()
           unsafe isHDR ? addPalette(tile) : addLine(tile, isHDR: false)
           unsafe advance(sideBytes)
           tile &+= 1
         }
-        if tile < end {
-          if isHDR, unsafe kinds[tile] == 0 {
-            unsafe addLine(tile, isHDR: true)
-          } else {
-            unsafe addDigits(a, tile, isHDR: isHDR)
+        if !isHDR {
+          while unsafe tile < end && kinds[tile] == 2 {
+            unsafe prefetch()
+            unsafe addParts(a, tile, hasThree: false)
+            unsafe advance(sideBytes)
+            tile &+= 1
           }
+          while unsafe tile < end && kinds[tile] == 3 {
+            unsafe prefetch()
+            unsafe addParts(a, tile, hasThree: true)
+            unsafe advance(sideBytes)
+            tile &+= 1
+          }
+        } else if unsafe tile < end && kinds[tile] != 1 {
+          unsafe kinds[tile] == 0 ? addLine(tile, isHDR: true) : addDigits(a, tile)
           unsafe advance(sideBytes)
           tile &+= 1
         }
@@ -94,6 +100,13 @@ func astcPart<P: ASTCPrimitives>(
       // The next run begins behind the side records.
       unsafe codes = side
     }
+  }
+
+  @inline(__always) private func prefetch() {
+    unsafe ck_prefetch(codes + prefetchDistance)
+    unsafe ck_prefetch(codes + (prefetchDistance &+ 64))
+    unsafe ck_prefetch(codes + (prefetchDistance &+ 128))
+    unsafe ck_prefetch(side + prefetchDistance)
   }
 
   @inline(__always) private mutating func advance(_ sideBytes: Int) {
@@ -125,16 +138,22 @@ func astcPart<P: ASTCPrimitives>(
     unsafe add(sums, unit: products.factors.unit, tile, isHDR: true)
   }
 
-  /// Kinds 2 and 3.
-  @inline(__always) private mutating func addDigits(_ a: CKProduct, _ tile: Int, isHDR: Bool) {
+  /// Kinds 2 and 3 in LDR.
+  @inline(__always)
+  private mutating func addParts(_ a: CKProduct, _ tile: Int, hasThree: Bool) {
+    let products = unsafe P.partSums(
+      codes, side, x, total: Int32(sums[tile]), hasThree: hasThree,
+      tables: a.tables.unsafelyUnwrapped, scratch: scratch)
+    unsafe add(P.reals(products), unit: .splat(0), tile, isHDR: false)
+  }
+
+  /// Kinds 2 and 3 in HDR.
+  @inline(__always) private mutating func addDigits(_ a: CKProduct, _ tile: Int) {
     let units = unsafe scratch + ASTCTile.unitsOffset
     unsafe ASTCTile.unpackDigits(
-      P.self, kinds[tile], codes, side, isHDR: isHDR, tables: a.tables.unsafelyUnwrapped,
+      P.self, kinds[tile], codes, side, isHDR: true, tables: a.tables.unsafelyUnwrapped,
       scratch: scratch, to: scratch, stride: 64, units: units)
-    let products = unsafe P.digitSums(scratch, x)
-    let offset = unsafe isHDR ? 0 : ASTCTile.center &* Int32(sums[tile])
-    let sums = P.reals(P.affine(products, multiplier: 1, offset: offset))
-    let unit = unsafe isHDR ? units.loadUnaligned(as: P.Reals.self) : .splat(0)
-    unsafe add(sums, unit: unit, tile, isHDR: isHDR)
+    let sums = unsafe P.reals(P.digitSums(scratch, x))
+    unsafe add(sums, unit: units.loadUnaligned(as: P.Reals.self), tile, isHDR: true)
   }
 }

@@ -3,7 +3,7 @@ import PackedFormats
 import TensorCore
 
 /// What the kernels over ASTC tiles look up: the ends of lines that pairs of stored numbers mean, and
-/// the partition of every column for each of 2 × 1024 seeds. 103 kB, made once.
+/// the partition of every column for each of 2 × 1024 seeds. 136 kB, made once.
 final class ASTCKernelTables: Sendable {
   static let shared = ASTCKernelTables()
 
@@ -39,6 +39,20 @@ final class ASTCKernelTables: Sendable {
         }
       }
     }
+    /// Bits of the columns of partitions 1 and 2: byte i of a plane has those of columns 4s + i.
+    func storePlanes(_ pattern: UnsafeBufferPointer<UInt8>, _ begin: Int) {
+      var planes = [UInt8](repeating: 0, count: Int(CK_ASTC_PLANE_BYTES))
+      for column in 0..<36 where unsafe pattern[column] > 0 {
+        let isFirst = unsafe pattern[column] == 1
+        let (vector, code) = (column / 12, column % 12 / 4)
+        if code < 2 {
+          planes[(isFirst ? 0 : 8) + column % 4] |= 0x80 >> UInt8(2 * vector + code)
+        } else {
+          planes[4 + column % 4] |= (isFirst ? 0x80 : 0x08) >> UInt8(vector)
+        }
+      }
+      for (offset, plane) in planes.enumerated() { store(plane, begin + offset) }
+    }
     storePairs(.levels12, bits: 4, Int(CK_ASTC_PAIRS12))
     storePairs(.levels20, bits: 5, Int(CK_ASTC_PAIRS20))
     for count in 2...3 {
@@ -54,7 +68,15 @@ final class ASTCKernelTables: Sendable {
           let place = 16 * (column % 12 / 4) + 4 * (column / 12) + column % 4
           store(partition * (count == 2 ? 8 : 4), begin + place)
         }
+        unsafe storePlanes(
+          pattern, Int(CK_ASTC_PLANES) + ((count - 2) * ASTCPartitioning.seedCount + seed) * 16)
       }
+    }
+    // With one partition the kernels look at all columns or at none.
+    for offset in 0..<2 * Int(CK_ASTC_PLANE_BYTES) {
+      store(
+        255,
+        Int(CK_ASTC_PLANES) + 2 * ASTCPartitioning.seedCount * Int(CK_ASTC_PLANE_BYTES) + offset)
     }
   }
 }

@@ -15,6 +15,8 @@
 #include "ck_primitives_avx512.h"
 #include "ck_primitives_astc_avx2.h"
 #include "ck_primitives_astc_avx512.h"
+#include "ck_primitives_astc_parts_avx2.h"
+#include "ck_primitives_astc_parts_avx512.h"
 
 #include "ck_product.h"
 #include "ck_float.h"

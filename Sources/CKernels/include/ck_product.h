@@ -22,7 +22,12 @@ enum {
   /// Bytes of a pattern: three times 16, of which 12 are used.
   CK_ASTC_PATTERN_BYTES = 48,
   CK_ASTC_PATTERN_COUNT = 2 * 1024 + 1,
-  CK_ASTC_TABLE_BYTES = CK_ASTC_PATTERNS + CK_ASTC_PATTERN_COUNT * CK_ASTC_PATTERN_BYTES,
+  /// The same patterns as planes of bits, 16 bytes each (ck_primitives_astc_parts_avx2.h); behind
+  /// them two of ones and two of zeros.
+  CK_ASTC_PLANES = CK_ASTC_PATTERNS + CK_ASTC_PATTERN_COUNT * CK_ASTC_PATTERN_BYTES,
+  CK_ASTC_PLANE_BYTES = 16,
+  CK_ASTC_PLANE_COUNT = 2 * 1024 + 4,
+  CK_ASTC_TABLE_BYTES = CK_ASTC_PLANES + CK_ASTC_PLANE_COUNT * CK_ASTC_PLANE_BYTES,
 };
 
 /// One call of a packed product: row tiles `tileBegin ..< tileEnd` times all tokens.
