@@ -119,7 +119,9 @@ let package = Package(
     tests(
       "Kernels",
       ["KernelChecks", "KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
-    tests("QuantKernels", ["KernelChecks", "KernelContract", "KernelReference", "PackedFormats"]),
+    tests(
+      "QuantKernels",
+      ["KernelChecks", "KernelContract", "KernelReference", "Kernels", "PackedFormats"]),
     tests(
       "QuantKernelsC",
       [
@@ -127,6 +129,7 @@ let package = Package(
         "TensorCore",
       ]),
     tests("BenchCore", ["Tiers", "EngineInterface"]),
+    tests("KernelBench", ["KernelContract", "PackedFormats", "QuantKernels"]),
     tests("Report", ["BenchCore"]),
     // These run the built program as a process.
     .testTarget(
