@@ -139,6 +139,10 @@ let package = Package(
       [
         "CAllocationCounter", "KernelChecks", "KernelContract", "KernelReference", "PackedFormats",
       ]),
+      ["KernelChecks", "KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
+    tests(
+      "QuantKernels",
+      ["KernelChecks", "KernelContract", "KernelReference", "Kernels", "PackedFormats"]),
     tests(
       "QuantKernelsC",
       [
@@ -146,6 +150,7 @@ let package = Package(
         "TensorCore",
       ]),
     tests("BenchCore", ["Tiers", "EngineInterface"]),
+    tests("KernelBench", ["KernelContract", "PackedFormats", "QuantKernels"]),
     tests("Report", ["BenchCore"]),
     // These run the built program as a process.
     .testTarget(

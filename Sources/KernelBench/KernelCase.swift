@@ -34,6 +34,13 @@ package struct KernelCase: Hashable, Sendable {
     self.place = place
   }
 
+  /// For people: `gemv u2c 2048x2048, 1 token, memory`.
+  package var label: String {
+    let name = [operation.rawValue, weights?.name].compactMap { $0 }.joined(separator: " ")
+    let tokens = "\(tokens) token\(tokens == 1 ? "" : "s")"
+    return "\(name) \(rows)x\(columns), \(tokens), \(place.rawValue)"
+  }
+
   /// Multiplications and additions of a call; nil for what is not counted in them.
   package var operationCount: Int? {
     switch operation {

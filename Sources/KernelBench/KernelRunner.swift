@@ -4,13 +4,17 @@ import QuantKernels
 import TensorCore
 
 /// The operands of a case, ready to be run over and over.
-protocol KernelRunner: AnyObject {
+package protocol KernelRunner: AnyObject {
   /// Bytes that a call must read and write: weights, inputs, outputs.
   var byteCount: Int { get }
+  /// Bytes that it keeps for working: quantized activations, scratch memory.
+  var workingByteCount: Int { get }
   /// The kernel's name.
   var kernelName: String { get }
-  /// One call, with other weights than the last one's where the case is about memory.
-  func call()
+  /// So many calls, each with other weights than the last one's where the case is about memory.
+  func run(callCount: Int)
+  /// Returns when no thread waits spinning any more: it would take a core from the next in turn.
+  func rest()
 }
 
 /// Where everything of a measurement runs.
@@ -24,77 +28,6 @@ package struct KernelPlatform: Sendable {
     self.library = library
     self.pool = pool
     vectors = VectorKernels(library)
-  }
-}
-
-/// A product of weights and tokens.
-final class ProductRunner: KernelRunner {
-  private let platform: KernelPlatform
-  private let weights: KernelWeights
-  private let what: KernelCase
-  private let activations: Activations
-  private let input: AlignedStorage
-  private let output: AlignedStorage
-  private var turn = 0
-  let byteCount: Int
-  let kernelName: String
-
-  init(
-    _ what: KernelCase, format: WeightFormat, partitionLimit: Int?, memoryByteCount: Int,
-    on platform: KernelPlatform
-  ) throws {
-    self.what = what
-    self.platform = platform
-    weights = try KernelWeights(
-      format, rows: what.rows, columns: what.columns, partitionLimit: partitionLimit,
-      totalByteCount: what.place == .memory ? memoryByteCount : 1, pool: platform.pool)
-    input = AlignedStorage(byteCount: what.tokens * what.columns * 4)
-    output = AlignedStorage(byteCount: what.tokens * what.rows * 4)
-    // As many floats as the storage was made for.
-    let values = unsafe input.baseAddress.assumingMemoryBound(to: Float.self)
-    for index in 0..<what.tokens * what.columns {
-      unsafe values[index] = Float(index &* 37 % 255 - 127) / 64
-    }
-    activations = Activations(
-      tokenCapacity: what.tokens, columnCapacity: what.columns,
-      threadCapacity: platform.pool.threadCount)
-    let names: [String]
-    if PackedMatrix.supports(format) {
-      unsafe activations.quantize(
-        values, tokenCount: what.tokens, columnCount: what.columns,
-        for: .required(by: format), using: platform.library, pool: platform.pool)
-      names = platform.library.selectedKernelNames
-    } else {
-      names = platform.vectors.kernelNames
-    }
-    let format = format == .u2t ? .u2c : format
-    kernelName =
-      names.first {
-        $0.hasPrefix(what.operation.rawValue + "_") && $0.contains("_\(format.name)_")
-      } ?? what.operation.rawValue
-    byteCount = weights.byteCount + what.tokens * (what.columns + what.rows * 4)
-  }
-
-  func call() {
-    let copy = weights.copies[turn]
-    turn = turn + 1 == weights.copies.count ? 0 : turn + 1
-    // Room for tokens × rows.
-    let output = unsafe output.baseAddress.assumingMemoryBound(to: Float.self)
-    switch copy {
-    case .packed(let matrix):
-      unsafe platform.library.multiply(
-        matrix, activations, by: what.operation, into: output, pool: platform.pool)
-    case .float(let memory):
-      let input = unsafe input.baseAddress.assumingMemoryBound(to: Float.self)
-      let (vectors, what) = (platform.vectors, what)
-      platform.pool.runRanges(what.rows) { rows, _ in
-        unsafe vectors.floatProduct(
-          weights: memory.address, of: what.weights == .f16 ? .f16 : .f32,
-          weightStride: what.columns, rows: rows, columns: what.columns, activations: input,
-          activationStride: what.columns, tokens: what.tokens, output: output,
-          outputStride: what.rows)
-      }
-    }
   }
 }
 
@@ -143,7 +76,16 @@ final class VectorRunner: KernelRunner {
     }
   }
 
-  func call() {
+  var workingByteCount: Int { activations.byteCount }
+
+  func run(callCount: Int) {
+    for _ in 0..<callCount { call() }
+  }
+
+  /// All but quantization runs on the calling thread alone, and nothing is measured in its turns.
+  func rest() {}
+
+  private func call() {
     let count = what.columns
     let vectors = platform.vectors
     // The copy's first token; each has three vectors of `count` floats.

@@ -23,7 +23,7 @@ extension KernelLibrary {
     into output: UnsafeMutablePointer<Float>, outputStride: Int? = nil, rows: Range<Int>? = nil,
     pool: ThreadPool
   ) {
-    let usesGEMM = activations.tokenCount >= PackedProductChoice.gemmTokenCount(weights.format)
+    let usesGEMM = choice.usesGEMM(weights.format, tokenCount: activations.tokenCount)
     unsafe multiply(
       weights, activations, by: usesGEMM ? .gemm : .gemv, into: output,
       outputStride: outputStride, rows: rows, pool: pool)

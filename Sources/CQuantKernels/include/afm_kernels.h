@@ -288,8 +288,8 @@ afm_error afm_quantize_tokens(
 
 // --- Products ---
 
-/// The bytes of scratch memory that a product needs on so many threads; 0 where it needs none, as
-/// with one token.
+/// The bytes of scratch memory that a product needs on so many threads, at the level that needs most;
+/// 0 where none needs any, as with one token.
 ///
 /// @return AFM_ERROR_NULL, AFM_ERROR_FORMAT, AFM_ERROR_NOT_POSITIVE, AFM_ERROR_TOO_LARGE.
 afm_error afm_scratch_bytes(
