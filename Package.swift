@@ -137,12 +137,9 @@ let package = Package(
     tests(
       "QuantKernels",
       [
-        "CAllocationCounter", "KernelChecks", "KernelContract", "KernelReference", "PackedFormats",
+        "CAllocationCounter", "KernelChecks", "KernelContract", "KernelReference", "Kernels",
+        "PackedFormats",
       ]),
-      ["KernelChecks", "KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
-    tests(
-      "QuantKernels",
-      ["KernelChecks", "KernelContract", "KernelReference", "Kernels", "PackedFormats"]),
     tests(
       "QuantKernelsC",
       [

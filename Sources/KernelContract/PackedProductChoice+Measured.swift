@@ -10,7 +10,7 @@ extension PackedProductChoice {
   /// 2.59, 3.21, 3.81. The other levels have not been measured on a quiet machine.
   package static func measured(_ level: InstructionSet) -> PackedProductChoice {
     switch level {
-    case .portable, .avx512vnni: measured(.avx2)
+    case .portable, .avx2vnni, .avx512vnni: measured(.avx2)
     case .avx2:
       PackedProductChoice(
         s8c: 8, s8g32: 6, u4g32: 2, u4c: 4, u2c: 6, u2g64: 6, astc6x6LDR: 2, astc6x6HDR: 2)
@@ -19,8 +19,8 @@ extension PackedProductChoice {
 
   /// Whether GEMM multiplies so many tokens at any level.
   package static func mayUseGEMM(_ format: WeightFormat, tokenCount: Int) -> Bool {
-    measured(.portable).usesGEMM(format, tokenCount: tokenCount)
-      || measured(.avx2).usesGEMM(format, tokenCount: tokenCount)
-      || measured(.avx512vnni).usesGEMM(format, tokenCount: tokenCount)
+    InstructionSet.allCases.contains {
+      measured($0).usesGEMM(format, tokenCount: tokenCount)
+    }
   }
 }

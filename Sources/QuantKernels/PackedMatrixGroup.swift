@@ -79,7 +79,7 @@ import PackedFormats
           firstPair: arrangement == .stacked ? firstPair : 0,
           gemv: library.product(.gemv, matrix.format),
           gemm: library.product(.gemm, matrix.format),
-          gemmTokenCount: PackedProductChoice.gemmTokenCount(matrix.format)))
+          gemmTokenCount: library.choice[matrix.format]))
       firstRow += matrix.rowCount
       firstPair += (matrix.tileCount + 1) / 2
     }

@@ -186,7 +186,7 @@ extension LlamaSession {
         position: page * pages.positions + index)
       for d in 0..<dimension { unsafe panel[d * pages.positions + index] = column[d] }
     }
-    return unsafe (UnsafeRawPointer(panel), .f32)
+    return (UnsafeRawPointer(panel), .f32)
   }
 
   /// A page's values as floats, [pagePositions][dimension]; 4-bit ones are unpacked.
@@ -208,7 +208,7 @@ extension LlamaSession {
         into: &vector, store: pages.store, head: pages.head,
         position: page * pages.positions + index)
     }
-    return unsafe (UnsafeRawPointer(panel), .f32)
+    return (UnsafeRawPointer(panel), .f32)
   }
 }
 
