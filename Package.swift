@@ -154,7 +154,7 @@ let package = Package(
       name: "CommandLineTests", dependencies: ["TestSupport"], swiftSettings: strict),
     tests("FloatBaseline", ["KernelReference", "KernelContract"]),
     tests("TensorCore"),
-    tests("KVCache", ["CacheSnapshots", "TensorCore"]),
+    tests("KVCache", ["CAllocationCounter", "CacheSnapshots", "TensorCore"]),
     tests("Workloads", ["KVCache", "TensorCore"]),
     tests("EngineInterface"),
     tests(

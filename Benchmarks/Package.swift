@@ -27,17 +27,18 @@ let package = Package(
   targets: [
     module("TensorCore"),
     module("TraceCore"),
+    module("RandomNumbers"),
     .target(name: "CKernels"),
     .target(name: "CPlatform"),
     module("PackedFormats", ["TensorCore", "CKernels"]),
     module("KernelContract", ["PackedFormats", "TensorCore", "CKernels"]),
-    module("EngineInterface", ["TensorCore", "TraceCore"]),
+    module("EngineInterface", ["TensorCore", "TraceCore", "RandomNumbers"]),
     module("Kernels", ["KernelContract", "CKernels"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
     module(
       "QuantKernels",
       ["Kernels", "KernelContract", "PackedFormats", "TensorCore", "CKernels", "CPlatform"]),
-    module("BenchCore", ["Tiers", "EngineInterface", "TraceCore"]),
+    module("BenchCore", ["Tiers", "EngineInterface", "TraceCore", "RandomNumbers"]),
     module("Report", ["BenchCore"]),
     module(
       "KernelBench",

@@ -25,7 +25,10 @@ let package = Package(
     .target(name: "CKernels"),
     module("PackedFormats", ["TensorCore", "CKernels"]),
     module("Tokenization"),
-    module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files", "CZstd"]),
+    module("RandomNumbers"),
+    module(
+      "ModelFile",
+      ["PackedFormats", "Tokenization", "TensorCore", "Files", "RandomNumbers", "CZstd"]),
     .target(name: "CFuzz"),
     .executableTarget(
       name: "Fuzz",
