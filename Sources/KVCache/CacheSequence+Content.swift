@@ -32,8 +32,8 @@ extension CacheSequence {
     }
   }
 
-  /// Replaces everything that the sequence holds by `positions` positions whose page images stand in
-  /// `images`, one after another; `tokens` are those of its first positions.
+  /// Replaces everything that the sequence holds by `positions` positions whose page images stand
+  /// in `images`, one after another; `tokens` are those of its first positions.
   ///
   /// Throws before anything is touched where the pool has no room for them in place of what the
   /// sequence holds now.

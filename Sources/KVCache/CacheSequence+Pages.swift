@@ -35,7 +35,7 @@ extension CacheSequence {
       unsafe keyElement == .u4g32 ? keyScalePlane.assumingMemoryBound(to: Float16.self) : nil
     }
 
-    /// [group][pagePositions] binary16 scales, then as many minimums, or nil where values have none.
+    /// [group][pagePositions] binary16 scales, then as many minimums, or nil where there are none.
     @inline(__always)
     package var valueGroupScales: UnsafeMutablePointer<Float16>? {
       unsafe valueElement == .u4g32 ? valueScalePlane.assumingMemoryBound(to: Float16.self) : nil

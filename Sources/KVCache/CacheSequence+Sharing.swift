@@ -1,6 +1,6 @@
 extension CacheSequence {
-  /// Takes over what the pool has of the beginning of `tokens`, in whole pages, and returns how many
-  /// positions that is: they need no prefill. The sequence is empty and has an identity.
+  /// Takes over what the pool has of the beginning of `tokens`, in whole pages, and returns how
+  /// many positions that is: they need no prefill. The sequence is empty and has an identity.
   ///
   /// An engine that needs the last position's logits passes all tokens but the last. O(tokens).
   @discardableResult
@@ -33,7 +33,8 @@ extension CacheSequence {
 
   /// A second sequence with the same positions; what either appends later is its own.
   ///
-  /// No key or value is copied, not even the last page, until one of the two writes into it. O(pages).
+  /// No key or value is copied, not even the last page, until one of the two writes into it.
+  /// O(pages).
   public func fork(maximumPositions: Int? = nil) -> CacheSequence {
     let limit = maximumPositions ?? self.maximumPositions
     precondition(limit >= positionCount, "a fork with room for less than it begins with")
@@ -62,7 +63,8 @@ extension CacheSequence {
 
 extension PagePool {
   /// Makes room for `count` more positions in each of several sequences of this pool: in all of
-  /// them or, where it throws, in none. For a step of a batch; locks nothing unless a page is needed.
+  /// them or, where it throws, in none. For a step of a batch; locks nothing unless one needs a
+  /// page.
   public func reserve(_ count: Int, in sequences: [CacheSequence]) throws(CacheError) {
     for index in sequences.indices {
       precondition(sequences[index].pool === self, "a sequence of another pool")

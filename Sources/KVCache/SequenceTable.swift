@@ -28,7 +28,7 @@ final class SequenceTable: @unchecked Sendable {
     unsafe firsts = pages + groupCount * capacity
   }
 
-  /// The page that holds the positions from `index` · page positions on; −1 where it was given back.
+  /// The page of the positions from `index` · page positions on; −1 where it was given back.
   @inline(__always)
   func page(_ index: Int, group: Int) -> Int32 {
     precondition(index >= 0 && index < pageCount && group < groupCount, "outside the page table")

@@ -1,7 +1,7 @@
 import KVCache
 
-/// A workload against the cache alone: which pages would be there already, which had to be given up,
-/// how many positions a prefill would compute. No engine, no keys, no values.
+/// A workload against the cache alone: which pages would be there already, which had to be given
+/// up, how many positions a prefill would compute. No engine, no keys, no values.
 package struct CacheReplay {
   /// What is replayed, and how.
   package struct Options: Hashable, Sendable {

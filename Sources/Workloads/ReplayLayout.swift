@@ -6,7 +6,8 @@ package enum ReplayLayout: String, CaseIterable, Sendable {
   case onDevice2025 = "afm-ondevice-2025"
   /// The same without sharing: a store for each of the 56 layers.
   case onDevice2025Unshared = "afm-ondevice-2025-unshared"
-  /// Three local layers with a window of 4,096 and a global one, twelve times; 2 heads of 128, 8-bit.
+  /// Three local layers with a window of 4,096 and a global one, twelve times; 2 heads of 128,
+  /// 8-bit.
   /// Apple publishes the pattern of its server model; counts are ours.
   case server = "afm-server-sim"
 

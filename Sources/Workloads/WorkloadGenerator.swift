@@ -47,7 +47,7 @@ package struct WorkloadGenerator {
   ) -> [WorkloadRequest] {
     var requests: [WorkloadRequest] = []
     var microseconds: Int64 = 0
-    // A few long gaps are much of the time: each strip of the distribution comes once, in any order.
+    // A few long gaps are much of the time: each strip of the distribution comes once, anywhere.
     var strips = Array(0..<count)
     for index in strips.indices.dropLast() {
       strips.swapAt(index, index + Int(share() * Double(count - index)))

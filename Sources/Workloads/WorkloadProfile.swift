@@ -21,8 +21,8 @@ package enum WorkloadProfile: String, CaseIterable, Sendable {
 
 /// How the requests of a conversation follow each other, as measured on the published trace.
 enum ConversationShape {
-  /// Seconds between beginnings of conversations, on average. 7,373 begin in the 3,537 seconds of the
-  /// published trace; a twentieth more, since here none continues what was asked before the trace.
+  /// Seconds between beginnings of conversations, on average. 7,373 begin in the 3,537 seconds of
+  /// the published trace; here a twentieth more, so that as many requests take as long.
   static let secondsBetweenBeginnings = 3_537.0 / 7_740
 
   /// Positions that every prompt begins with: one hash of 512.

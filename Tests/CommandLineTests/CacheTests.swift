@@ -36,7 +36,8 @@ import Testing
   @Test func aTraceGoesThroughPipes() throws {
     let result = try Program.shell(
       """
-      "$AFM" cache generate azure-2023-code - --requests 50 --seed 3 | "$AFM" cache replay - --page 64 --json
+      "$AFM" cache generate azure-2023-code - --requests 50 --seed 3 \
+      | "$AFM" cache replay - --page 64 --json
       """)
     #expect(result.status == 0, "\(result)")
     let report = try #require(try result.json() as? [String: Any])

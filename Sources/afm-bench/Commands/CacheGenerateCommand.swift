@@ -11,8 +11,8 @@ extension CacheCommand {
       discussion: """
         Lengths, arrivals and common beginnings are like the published trace's; the same profile, \
         seed and number of requests give the same file on every machine. \
-        \(WorkloadProfile.conversation.rawValue) is written as Mooncake's lines of JSON, the others \
-        as Azure's comma-separated values. \
+        \(WorkloadProfile.conversation.rawValue) is written as Mooncake's lines of JSON, the \
+        others as Azure's comma-separated values. \
         Profiles: \(WorkloadProfile.allCases.map(\.rawValue).joined(separator: ", ")).
 
         Example: afm-bench cache generate mooncake-conversation requests.jsonl --seed 7
