@@ -63,7 +63,7 @@ package enum EngineLoader {
     let text = try ModelText(tokenizer, file: path)
     switch header.architecture {
     case "llama", "qwen2", OnDeviceTensors.architecture:
-      return try LlamaEngine(header: header, loader: loader, text: text, compute: compute)
+      return try DecoderEngine(header: header, loader: loader, text: text, compute: compute)
     default:
       throw InputError(
         file: path, place: "architecture",

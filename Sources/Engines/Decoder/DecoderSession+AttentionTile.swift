@@ -22,7 +22,7 @@ struct AttentionTile {
 ///
 /// Against 8-bit codes queries and probabilities become 16-bit codes and products integers; other
 /// elements are multiplied as floats, 4-bit ones after they are unpacked.
-extension LlamaSession {
+extension DecoderSession {
   func attend(_ tile: AttentionTile, room: Int) {
     let vectors = engine.compute.vectors
     let stride = work.scoreStride
@@ -48,7 +48,7 @@ extension LlamaSession {
     let positions: Int
     let total: Int
 
-    init(_ tile: AttentionTile, _ session: LlamaSession) {
+    init(_ tile: AttentionTile, _ session: DecoderSession) {
       let header = session.engine.header
       store = tile.store
       head = tile.queryHead / (header.queryHeadCount / header.keyValueHeadCount)

@@ -1,7 +1,7 @@
 import ModelFile
 
 /// One layer's weights.
-struct LlamaLayer: Sendable {
+struct DecoderLayer: Sendable {
   let attentionNorm: FloatVector
   /// Query; and key and value, unless the layer reads those of one before it.
   let projections: LinearGroup
@@ -22,9 +22,9 @@ struct LlamaLayer: Sendable {
 }
 
 /// All of a model's weights at run time.
-struct LlamaWeights: Sendable {
+struct DecoderWeights: Sendable {
   let embedding: Linear
-  let layers: [LlamaLayer]
+  let layers: [DecoderLayer]
   /// Layers with keys and values of their own: the first ones.
   let storeCount: Int
   let outputNorm: FloatVector
@@ -36,7 +36,7 @@ struct LlamaWeights: Sendable {
     embedding = try loader.linear(
       "token_embd", rows: header.vocabularySize, columns: header.hiddenSize, isLookedUp: true)
     storeCount = header.keyValueLayerCount ?? header.layerCount
-    var layers: [LlamaLayer] = []
+    var layers: [DecoderLayer] = []
     for index in 0..<header.layerCount {
       layers.append(try Self.layer(index, storeCount: storeCount, header, loader))
     }
@@ -51,7 +51,7 @@ struct LlamaWeights: Sendable {
 
   private static func layer(
     _ index: Int, storeCount: Int, _ header: ModelHeader, _ loader: borrowing WeightLoader
-  ) throws -> LlamaLayer {
+  ) throws -> DecoderLayer {
     let name = "blk.\(index)"
     let hidden = header.hiddenSize
     let queries = header.queryHeadCount * header.headDimension
@@ -66,7 +66,7 @@ struct LlamaWeights: Sendable {
     func feedForward(_ suffix: String) throws -> Linear {
       try loader.linear("\(name).ffn_\(suffix)", rows: header.feedForwardSize, columns: hidden)
     }
-    return LlamaLayer(
+    return DecoderLayer(
       attentionNorm: try loader.vector("\(name).attn_norm.weight", count: hidden),
       projections: loader.group(projections),
       queryNorm: try headNorm("\(name).attn_q_norm.weight", header, loader),

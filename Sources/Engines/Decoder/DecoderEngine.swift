@@ -6,9 +6,9 @@ import Tokenization
 
 /// A loaded model of the Llama family (`llama`, `qwen2`) or of Apple's on-device one
 /// (`afm-ondevice`), which differs in normalised heads and shared keys and values.
-final class LlamaEngine: Engine {
+final class DecoderEngine: Engine {
   let header: ModelHeader
-  let weights: LlamaWeights
+  let weights: DecoderWeights
   let compute: Compute
   let text: ModelText
   let facts: EngineFacts
@@ -22,7 +22,7 @@ final class LlamaEngine: Engine {
     self.header = header
     self.text = text
     self.compute = compute
-    weights = try LlamaWeights(header: header, loader: loader)
+    weights = try DecoderWeights(header: header, loader: loader)
     rotationFrequencies = (0..<(header.ropeDimension / 2)).map { index in
       pow(header.ropeBase, -2 * Double(index) / Double(header.ropeDimension))
     }
@@ -45,11 +45,11 @@ final class LlamaEngine: Engine {
   }
 
   func makeSession(_ options: SessionOptions) throws -> any Session {
-    try LlamaSession(engine: self, options: options)
+    try DecoderSession(engine: self, options: options)
   }
 
   private static func facts(
-    header: ModelHeader, weights: LlamaWeights, text: ModelText, compute: Compute,
+    header: ModelHeader, weights: DecoderWeights, text: ModelText, compute: Compute,
     _ loader: borrowing WeightLoader
   ) -> EngineFacts {
     let vectorCount = weights.norms.reduce(0) { $0 + $1.count }

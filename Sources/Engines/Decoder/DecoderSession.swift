@@ -13,7 +13,7 @@ import TraceCore
 /// for the others.
 ///
 /// Everything it writes is allocated when it is made.
-final class LlamaSession: Session, ObservableSession {
+final class DecoderSession: Session, ObservableSession {
   let contextLimit: Int
   var recordsDetail = true
   var inputObserver: (any InputObserver)? {
@@ -21,9 +21,9 @@ final class LlamaSession: Session, ObservableSession {
     set { inputs.observer = newValue }
   }
 
-  let engine: LlamaEngine
+  let engine: DecoderEngine
   let sequence: CacheSequence
-  let work: LlamaWorkspace
+  let work: DecoderWorkspace
   let trace: TraceWriter
   private let batchTokens: Int
   private let runsAllLayers: Bool
@@ -33,7 +33,7 @@ final class LlamaSession: Session, ObservableSession {
   /// What `decode` runs; kept, so that a token allocates no array.
   private var oneToken: [Int32] = [0]
 
-  init(engine: LlamaEngine, options: SessionOptions) throws(EngineError) {
+  init(engine: DecoderEngine, options: SessionOptions) throws(EngineError) {
     guard options.contextLimit >= 1, options.batchTokens >= 1 else {
       throw .unsupported("a session needs room for at least one position and one batch token")
     }
@@ -53,7 +53,7 @@ final class LlamaSession: Session, ObservableSession {
     } catch {
       throw .cacheFull(reason: error.description)
     }
-    work = LlamaWorkspace(
+    work = DecoderWorkspace(
       header: header, tokens: batchTokens, contextLimit: contextLimit,
       pagePositions: layout.pagePositions, threads: engine.compute.pool.threadCount)
     inputs = LayerInputs(
@@ -73,7 +73,7 @@ final class LlamaSession: Session, ObservableSession {
 
   /// One group of stores; layers without keys and values of their own read the last one.
   private static func cacheLayout(
-    _ engine: LlamaEngine, keys: CacheElement, values: CacheElement
+    _ engine: DecoderEngine, keys: CacheElement, values: CacheElement
   ) throws(EngineError) -> CacheLayout {
     let header = engine.header
     var scales: StaticScales?
@@ -138,7 +138,7 @@ final class LlamaSession: Session, ObservableSession {
     try run(tokens, readsEveryRow: true) { first, rowCount in
       var row = 0
       while row < rowCount {
-        let count = min(LlamaWorkspace.outputRows, rowCount - row)
+        let count = min(DecoderWorkspace.outputRows, rowCount - row)
         computeLogits(row: row, count: count)
         for index in 0..<count {
           // Row `index` of the logits just computed; the span does not leave the call.
@@ -251,7 +251,7 @@ final class LlamaSession: Session, ObservableSession {
     computeRotations(count: 1, start: position)
   }
 
-  private func run(_ layer: LlamaLayer, index: Int, count: Int, start: Int) {
+  private func run(_ layer: DecoderLayer, index: Int, count: Int, start: Int) {
     if recordsDetail {
       trace.begin(.layer, .index, Int64(index))
       trace.begin(.attention)
@@ -277,7 +277,7 @@ final class LlamaSession: Session, ObservableSession {
   }
 
   /// Norm, QKV, rotation and norms of the heads, cache, attention, output projection, residual.
-  private func attention(_ layer: LlamaLayer, count: Int, start: Int) {
+  private func attention(_ layer: DecoderLayer, count: Int, start: Int) {
     // All pointers are parts of `work`, with room for a batch of rows each.
     unsafe normalize(work.hidden, layer.attentionNorm, into: work.normed, count: count)
     unsafe inputs.set(work.normed, tokens: count, for: layer.projections)
@@ -289,7 +289,7 @@ final class LlamaSession: Session, ObservableSession {
   }
 
   /// Norm, gate and up, SwiGLU, down, residual.
-  private func feedForward(_ layer: LlamaLayer, count: Int) {
+  private func feedForward(_ layer: DecoderLayer, count: Int) {
     // All pointers are parts of `work`, with room for a batch of rows each.
     unsafe normalize(work.hidden, layer.feedForwardNorm, into: work.normed, count: count)
     unsafe inputs.set(work.normed, tokens: count, for: layer.gateAndUp)

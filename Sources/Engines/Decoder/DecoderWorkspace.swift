@@ -1,12 +1,12 @@
 import ModelFile
 import TensorCore
 
-/// Every buffer a Llama-family session writes while it runs, allocated once.
+/// Every buffer a session writes while it runs, allocated once.
 ///
 /// Rows are tokens of the present batch, contiguous. Mapped storage costs no resident memory until
 /// a batch is large enough to touch it.
 @safe
-struct LlamaWorkspace: ~Copyable {
+struct DecoderWorkspace: ~Copyable {
   /// [tokens][hiddenSize] the residual stream.
   let hidden: UnsafeMutablePointer<Float>
   /// [tokens][max(hiddenSize, queries)] the normed input of a linear layer, then its output.

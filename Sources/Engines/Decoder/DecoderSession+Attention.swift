@@ -4,7 +4,7 @@ import KernelContract
 import QuantKernels
 
 /// Rotation, cache writes and attention of a batch.
-extension LlamaSession {
+extension DecoderSession {
   /// Cosines and sines of the batch's positions (Su et al. 2021), shared by all layers.
   ///
   /// Angles are computed in double precision: at large positions float32 would lose digits.
@@ -23,7 +23,7 @@ extension LlamaSession {
 
   /// Turns and normalises the heads of queries and keys, and puts keys and values into the cache,
   /// row by row.
-  func finishHeads(_ layer: LlamaLayer, count: Int, start: Int) {
+  func finishHeads(_ layer: DecoderLayer, count: Int, start: Int) {
     let header = engine.header
     let queries = header.queryHeadCount * header.headDimension
     let keys = header.keyValueHeadCount * header.headDimension
@@ -128,7 +128,7 @@ extension LlamaSession {
   ///
   /// The query heads of one token that share a key/value head go through its pages together, as far
   /// as one thread has them; so do up to `scoreTokens` tokens of one head in a prefill.
-  func attend(_ layer: LlamaLayer, count: Int, start: Int) {
+  func attend(_ layer: DecoderLayer, count: Int, start: Int) {
     engine.compute.pool.run(
       AttentionWork(
         session: self, store: layer.store, count: count, start: start),
@@ -138,12 +138,12 @@ extension LlamaSession {
   /// The attention of a batch on all threads of a pool.
   private struct AttentionWork: ThreadPoolWork {
     // It outlives the run, and threads that copy the work retain nothing.
-    unowned(unsafe) let session: LlamaSession
+    unowned(unsafe) let session: DecoderSession
     let store: Int
     let count: Int
     let start: Int
 
-    init(session: LlamaSession, store: Int, count: Int, start: Int) {
+    init(session: DecoderSession, store: Int, count: Int, start: Int) {
       unsafe self.session = session
       self.store = store
       self.count = count
@@ -173,7 +173,7 @@ extension LlamaSession {
       }
       return
     }
-    let tokens = LlamaWorkspace.scoreTokens
+    let tokens = DecoderWorkspace.scoreTokens
     let tiles = (work.count + tokens - 1) / tokens
     for item in ThreadPool.share(of: heads * tiles, part: part, partCount: partCount) {
       // Late tokens see more than early ones: taken in turn from both ends, they are spread evenly.
