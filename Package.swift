@@ -32,7 +32,7 @@ let package = Package(
     .library(name: "QuantKernelsC", targets: ["QuantKernelsC", "CQuantKernels"]),
     .library(name: "PackedFormats", targets: ["PackedFormats"]),
     .library(name: "ModelFile", targets: ["ModelFile"]),
-    .library(name: "KVCache", targets: ["KVCache"]),
+    .library(name: "KVCache", targets: ["KVCache", "CacheSnapshots"]),
     .library(name: "TraceCore", targets: ["TraceCore"]),
     .library(name: "TraceExport", targets: ["TraceExport"]),
   ],
@@ -45,6 +45,7 @@ let package = Package(
     module("TensorCore"),
     module("TraceCore"),
     module("Files"),
+    module("RandomNumbers"),
     .target(name: "CKernels"),
     .target(name: "CPlatform"),
     .target(name: "CQuantKernels"),
@@ -58,14 +59,18 @@ let package = Package(
 
     // Floor 2.
     module("KernelContract", ["PackedFormats", "TensorCore", "CKernels"]),
-    module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files", "CZstd"]),
-    module("EngineInterface", ["TensorCore", "TraceCore"]),
+    module("CacheSnapshots", ["KVCache", "TensorCore", "Files", "CZstd"]),
+    module(
+      "ModelFile",
+      ["PackedFormats", "Tokenization", "TensorCore", "Files", "RandomNumbers", "CZstd"]),
+    module("EngineInterface", ["TensorCore", "TraceCore", "RandomNumbers"]),
 
     // Floor 3.
     module("Kernels", ["KernelContract", "CKernels"]),
     module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
     module("FloatBaseline", ["KernelContract"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
+    module("Workloads", ["KVCache", "RandomNumbers", "TensorCore"]),
 
     // Floor 4.
     module(
@@ -78,8 +83,9 @@ let package = Package(
       "KernelChecks",
       [
         "QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats",
+        "RandomNumbers",
       ]),
-    module("BenchCore", ["Tiers", "EngineInterface", "TraceCore"]),
+    module("BenchCore", ["Tiers", "EngineInterface", "TraceCore", "RandomNumbers"]),
 
     // Floor 5.
     module(
@@ -87,6 +93,7 @@ let package = Package(
       [
         "QuantKernels", "FloatBaseline", "KernelContract", "ModelFile", "EngineInterface",
         "KVCache", "Tokenization", "PackedFormats", "TensorCore", "TraceCore", "Files",
+        "RandomNumbers",
       ]),
     module("Report", ["BenchCore"]),
     module(
@@ -99,9 +106,10 @@ let package = Package(
     .executableTarget(
       name: "afm-bench",
       dependencies: [
-        "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "EngineInterface", "ModelFile", "TraceExport",
-        "TraceCore", "QuantKernels", "Kernels", "KernelContract", "PackedFormats", "Tokenization",
-        "TensorCore", "Files", argumentParser,
+        "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "Workloads", "EngineInterface",
+        "ModelFile", "TraceExport", "TraceCore", "QuantKernels", "Kernels", "KernelContract",
+        "PackedFormats", "KVCache", "Tokenization", "TensorCore", "Files", "RandomNumbers",
+        argumentParser,
       ],
       swiftSettings: strict),
 
@@ -109,17 +117,29 @@ let package = Package(
       name: "kernel-selftest", dependencies: ["KernelChecks"], swiftSettings: strict),
 
     // Tests.
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+    .target(
+      name: "TestSupport", dependencies: ["RandomNumbers"], path: "Tests/TestSupport",
+      swiftSettings: strict),
+    .target(name: "CVNNIEmulation", path: "Tests/CVNNIEmulation"),
     tests("Files"),
     tests("PackedFormats", ["TensorCore"]),
-    tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore"]),
+    tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files"]),
     tests("Tokenization"),
     tests("TraceCore"),
     tests("TraceExport", ["TraceCore", "TensorCore"]),
     tests(
       "Kernels",
-      ["KernelChecks", "KernelContract", "KernelReference", "QuantKernels", "CKernels"]),
-    tests("QuantKernels", ["KernelChecks", "KernelContract", "KernelReference", "PackedFormats"]),
+      [
+        "CVNNIEmulation", "KernelChecks", "KernelContract", "KernelReference", "QuantKernels",
+        "CKernels",
+      ]),
+    tests(
+      "QuantKernels",
+      [
+        "CAllocationCounter", "KernelChecks", "KernelContract", "KernelReference", "Kernels",
+        "PackedFormats",
+      ]),
     tests(
       "QuantKernelsC",
       [
@@ -127,19 +147,21 @@ let package = Package(
         "TensorCore",
       ]),
     tests("BenchCore", ["Tiers", "EngineInterface"]),
+    tests("KernelBench", ["KernelContract", "PackedFormats", "QuantKernels"]),
     tests("Report", ["BenchCore"]),
     // These run the built program as a process.
     .testTarget(
       name: "CommandLineTests", dependencies: ["TestSupport"], swiftSettings: strict),
     tests("FloatBaseline", ["KernelReference", "KernelContract"]),
     tests("TensorCore"),
-    tests("KVCache"),
+    tests("KVCache", ["CAllocationCounter", "CacheSnapshots", "TensorCore"]),
+    tests("Workloads", ["KVCache", "TensorCore"]),
     tests("EngineInterface"),
     tests(
       "Engines",
       [
-        "EngineInterface", "ModelFile", "KernelContract", "PackedFormats", "Tokenization",
-        "TensorCore",
+        "CAllocationCounter", "EngineInterface", "ModelFile", "KernelContract", "PackedFormats",
+        "Tokenization", "TensorCore",
       ]
     ),
     tests("Tiers", ["EngineInterface", "TraceCore", "TraceExport"]),

@@ -24,6 +24,8 @@ extension RunRow {
     case sampleNanoseconds = "samples_ns"
     case sampleTokensPerSecond = "samples_ts"
 
+    case adapter
+    case prefillLayers = "prefill_layers"
     case test
     case turn
     case tier

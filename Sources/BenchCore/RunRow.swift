@@ -28,6 +28,11 @@ package struct RunRow: Codable, Hashable, Sendable {
   package var batchTokens = 0
   package var microBatchTokens = 0
   package var threadCount = 0
+  /// The low-rank adapter's file; nil for the model alone.
+  package var adapter: String?
+  /// The layers that a prefill runs for each position: `needed` for those whose results are read,
+  /// `all` for every one.
+  package var prefillLayers = "needed"
   /// How keys and values are stored: `f32`, `f16` or `s8`.
   package var keyElement = ""
   package var valueElement = ""

@@ -11,6 +11,8 @@ extension CellMeasurement {
     row.test = cell.test.name
     row.batchTokens = configuration.batchTokens
     row.microBatchTokens = configuration.batchTokens
+    row.prefillLayers = configuration.runsAllLayers ? "all" : "needed"
+    row.adapter = cell.adapter
     row.keyElement = cell.keyElement
     row.valueElement = cell.valueElement
     row.depth = cell.test.depth

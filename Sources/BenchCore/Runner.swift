@@ -1,4 +1,5 @@
 import EngineInterface
+import RandomNumbers
 import Tiers
 import TraceCore
 
@@ -6,6 +7,8 @@ import TraceCore
 /// all cells in turn, so that a drift of the machine falls on all of them alike.
 package struct Runner {
   private let engine: any Engine
+  /// The configuration's, loaded.
+  private let adapters: [String: any EngineAdapter]
   private let configuration: RunnerConfiguration
   private let recorder: TraceRecorder
   private var sessions: [SessionKey: LanguageModelSession] = [:]
@@ -28,9 +31,13 @@ package struct Runner {
     (detailTokens + 8) * (6 * layerCount + 4)
   }
 
-  /// A runner that records on one track a tier.
-  package init(engine: any Engine, configuration: RunnerConfiguration, recorder: TraceRecorder) {
+  /// A runner that records on one track a tier. `adapters` are those that the configuration names.
+  package init(
+    engine: any Engine, adapters: [any EngineAdapter] = [], configuration: RunnerConfiguration,
+    recorder: TraceRecorder
+  ) {
     self.engine = engine
+    self.adapters = Dictionary(adapters.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
     self.configuration = configuration
     self.recorder = recorder
     writers = Dictionary(
@@ -78,6 +85,7 @@ package struct Runner {
 
   private func name(_ cell: RunCell, _ repetition: Int) -> String {
     "\(cell.test.name) \(cell.tier.rawValue) \(cell.reasoning.rawValue) "
+      + (cell.adapter.map { "\($0) " } ?? "")
       + (repetition < 0 ? "warm-up" : "\(repetition + 1)/\(configuration.repetitions)")
   }
 
@@ -90,6 +98,7 @@ package struct Runner {
     let session = try session(for: cell)
     session.repetition = repetition
     session.detailTokenLimit = repetition == 0 ? Self.detailTokens : 0
+    try session.use(cell.adapter.map(adapter))
     try session.reset(preloading: randomTokens(cell.test.depth, salt: 0))
     if case .chat(let maximum) = cell.test {
       var options = LanguageModelSession.TurnOptions()
@@ -103,6 +112,11 @@ package struct Runner {
     return [try session.serve(request(cell))]
   }
 
+  private func adapter(named name: String) -> any EngineAdapter {
+    guard let adapter = adapters[name] else { preconditionFailure("\(name) was not handed over") }
+    return adapter
+  }
+
   private mutating func session(for cell: RunCell) throws -> LanguageModelSession {
     let key = SessionKey(
       tier: cell.tier, keyElement: cell.keyElement, valueElement: cell.valueElement)
@@ -112,6 +126,7 @@ package struct Runner {
     options.keyElement = cell.keyElement
     options.valueElement = cell.valueElement
     options.batchTokens = configuration.batchTokens
+    options.runsAllLayers = configuration.runsAllLayers
     options.recorder = recorder
     if let writer = writers[cell.tier] { options.writer = writer }
     // One session a track at a time: its span is the track's outermost.

@@ -47,6 +47,10 @@ package struct RunnerConfiguration: Sendable {
   package var repetitions = 6
   package var warmups = 1
   package var batchTokens = 512
+  /// Low-rank adapters by their names, each measured in turn; nil is the model alone.
+  package var adapters: [String?] = [nil]
+  /// Whether a prefill runs layers for positions where nobody reads what they give.
+  package var runsAllLayers = false
   /// Reasoning tokens a level may take, where not the level's own.
   package var reasoningBudgets: [ReasoningLevel: Int] = [:]
   package var conversation = Conversation.standard
@@ -87,6 +91,8 @@ struct RunCell: Hashable, Sendable {
   var reasoning: ReasoningLevel
   var keyElement: String
   var valueElement: String
+  /// The adapter's name; nil without one.
+  var adapter: String?
   /// The conversation's turn, from 1; a cell of any other test has turn 1.
   var turn = 1
 }
@@ -101,10 +107,11 @@ extension RunnerConfiguration {
         for tier in tiers {
           for test in tests {
             for level in levels(of: test) where tier.reasoningLevels.contains(level) {
-              cells.append(
+              cells += adapters.map {
                 RunCell(
                   test: test, tier: tier, reasoning: level, keyElement: keyElement,
-                  valueElement: valueElement))
+                  valueElement: valueElement, adapter: $0)
+              }
             }
           }
         }

@@ -1,4 +1,5 @@
 import EngineInterface
+import RandomNumbers
 
 extension Statistics {
   /// The fewest clusters for a 95 % interval of a median: all n values lie on one side of the true

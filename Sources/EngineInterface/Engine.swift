@@ -18,6 +18,10 @@ package protocol Engine: AnyObject, Sendable {
   /// Messages in the model's own chat template.
   func render(_ messages: [Message], addsGenerationPrompt: Bool) throws -> String
 
+  /// Loads a low-rank adapter beside the model, which stays as it is; several may be resident. Throws
+  /// where the file is none, or does not fit the model.
+  func loadAdapter(_ path: String) throws -> any EngineAdapter
+
   /// A fresh timeline. Throws where its cache does not fit the options' budget.
   func makeSession(_ options: SessionOptions) throws -> any Session
 }
@@ -32,6 +36,14 @@ package protocol Session: AnyObject {
   var cacheUsage: SessionCacheUsage { get }
   /// Time in which its calls have waited for other threads of the engine, since the engine was made.
   var threadWaitNanoseconds: Int64 { get }
+
+  /// The adapter that tokens run with; none at first.
+  var adapter: (any EngineAdapter)? { get }
+
+  /// Runs the tokens that follow with an adapter of this engine, or with none. What stands in the
+  /// cache stays what it was computed with. Throws `EngineError.unsupported` for one of another engine,
+  /// and changes nothing.
+  func use(_ adapter: (any EngineAdapter)?) throws(EngineError)
 
   /// Runs tokens through the model in batches and appends them to the cache; afterwards the logits
   /// are those after the last one. Throws `EngineError.contextExceeded`, with limit and need and
@@ -55,6 +67,16 @@ package protocol Session: AnyObject {
 
   /// Forgets the positions from `position` on; the logits are undefined until the next token.
   func truncate(to position: Int)
+}
+
+/// A low-rank adapter that an engine has loaded. Sessions share it, and each says when it runs with it.
+package protocol EngineAdapter: AnyObject, Sendable {
+  /// The file as it was named.
+  var name: String { get }
+  /// Elements of its factors.
+  var parameterCount: Int { get }
+  /// Bytes in memory, which a token reads besides the model's.
+  var byteCount: Int { get }
 }
 
 /// What a loaded model is.
@@ -135,17 +157,21 @@ package struct SessionOptions {
   package var valueElement: String
   /// Tokens a prefill batch runs together.
   package var batchTokens: Int
+  /// Whether a prefill runs layers for positions where nobody reads what they give; for measuring
+  /// what leaving them out saves.
+  package var runsAllLayers: Bool
   /// Where what happens is recorded; nothing is, unless given.
   package var trace: TraceWriter
 
   package init(
     contextLimit: Int, keyElement: String = "f16", valueElement: String = "f16",
-    batchTokens: Int = 512, trace: TraceWriter = .discarding()
+    batchTokens: Int = 512, runsAllLayers: Bool = false, trace: TraceWriter = .discarding()
   ) {
     self.contextLimit = contextLimit
     self.keyElement = keyElement
     self.valueElement = valueElement
     self.batchTokens = batchTokens
+    self.runsAllLayers = runsAllLayers
     self.trace = trace
   }
 }

@@ -1,3 +1,5 @@
+import RandomNumbers
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -38,6 +40,9 @@ package struct Sampler: Sendable {
 
   private var generator: SplitMix64
   private var candidates: [Candidate] = []
+  /// Room for top-k: working memory, and the places of the largest logits.
+  private var keys: [UInt64] = []
+  private var places: [Int32] = []
 
   private struct Candidate {
     var token: Int32
@@ -54,82 +59,48 @@ package struct Sampler: Sendable {
 
   /// The chosen token, or nil where no logit is a finite number or any is NaN.
   package mutating func sample(_ logits: Span<Float>) -> Int32? {
-    guard let best = Self.largest(logits) else { return nil }
-    guard options.temperature > 0 else { return best }
-    gather(logits, largest: logits[Int(best)])
+    sample(logits, searching: PlainLogitSearch())
+  }
+
+  /// The same with the searches of an engine, which give the same places.
+  package mutating func sample(
+    _ logits: Span<Float>, searching search: some LogitSearch
+  ) -> Int32? {
+    guard let best = search.largest(logits), logits[best].isFinite else { return nil }
+    guard options.temperature > 0 else { return Int32(best) }
+    gather(logits, largest: logits[best], search)
     return draw()
   }
 
   /// The index of the largest value, the lowest among equals; nil if there is a NaN or no finite
   /// value.
   package static func largest(_ logits: Span<Float>) -> Int32? {
-    var best: Int32?
-    var value = -Float.infinity
-    var hasNaN = false
-    for index in logits.indices {
-      let logit = logits[index]
-      if logit > value {
-        value = logit
-        best = Int32(index)
-      }
-      if logit.isNaN { hasNaN = true }
-    }
-    return hasNaN || !value.isFinite ? nil : best
+    guard let best = PlainLogitSearch().largest(logits), logits[best].isFinite else { return nil }
+    return Int32(best)
   }
 
   /// Fills `candidates` with the tokens that top-k keeps, largest first (ties by id).
-  private mutating func gather(_ logits: Span<Float>, largest: Float) {
+  private mutating func gather(
+    _ logits: Span<Float>, largest: Float, _ search: some LogitSearch
+  ) {
     candidates.removeAll(keepingCapacity: true)
     if options.topK > 0 && options.topK < logits.count {
-      keepLargest(options.topK, of: logits)
+      if keys.isEmpty {
+        keys = Array(repeating: 0, count: options.topK)
+        places = Array(repeating: 0, count: options.topK)
+      }
+      // There is no NaN: the largest was found.
+      search.findLargest(logits, keys: &keys, places: &places)
+      for token in places {
+        candidates.append(Candidate(token: token, logit: logits[Int(token)]))
+      }
     } else {
       // Below this a probability is under 2^-40 of the largest: it could not be drawn.
       let floor = largest - 28 * options.temperature
       for index in logits.indices where logits[index] >= floor {
         candidates.append(Candidate(token: Int32(index), logit: logits[index]))
       }
-    }
-    candidates.sort { ($0.logit, $1.token) > ($1.logit, $0.token) }
-  }
-
-  /// A bounded heap of the k best, the worst at its root.
-  private mutating func keepLargest(_ k: Int, of logits: Span<Float>) {
-    for index in logits.indices {
-      let candidate = Candidate(token: Int32(index), logit: logits[index])
-      if candidates.count < k {
-        candidates.append(candidate)
-        siftUp(candidates.count - 1)
-      } else if isWorse(candidates[0], than: candidate) {
-        candidates[0] = candidate
-        siftDown()
-      }
-    }
-  }
-
-  private func isWorse(_ a: Candidate, than b: Candidate) -> Bool {
-    (a.logit, b.token) < (b.logit, a.token)
-  }
-
-  private mutating func siftUp(_ start: Int) {
-    var child = start
-    while child > 0 {
-      let parent = (child - 1) / 2
-      guard isWorse(candidates[child], than: candidates[parent]) else { return }
-      candidates.swapAt(child, parent)
-      child = parent
-    }
-  }
-
-  private mutating func siftDown() {
-    var parent = 0
-    while true {
-      var worst = parent
-      for child in [2 * parent + 1, 2 * parent + 2] where child < candidates.count {
-        if isWorse(candidates[child], than: candidates[worst]) { worst = child }
-      }
-      guard worst != parent else { return }
-      candidates.swapAt(worst, parent)
-      parent = worst
+      candidates.sort { ($0.logit, $1.token) > ($1.logit, $0.token) }
     }
   }
 
@@ -152,14 +123,11 @@ package struct Sampler: Sendable {
         }
       }
     }
-    var remaining = nextUnit() * total
+    var remaining = generator.unit() * total
     for candidate in candidates.prefix(kept) {
       remaining -= Double(exp((candidate.logit - largest) / temperature))
       if remaining < 0 { return candidate.token }
     }
     return candidates[kept - 1].token
   }
-
-  /// A number in [0, 1) with 53 random bits.
-  private mutating func nextUnit() -> Double { Double(generator.next() >> 11) * 0x1p-53 }
 }

@@ -62,12 +62,12 @@ package enum EngineLoader {
   ) throws -> any Engine {
     let text = try ModelText(tokenizer, file: path)
     switch header.architecture {
-    case "llama", "qwen2":
-      return try LlamaEngine(header: header, loader: loader, text: text, compute: compute)
+    case "llama", "qwen2", OnDeviceTensors.architecture:
+      return try DecoderEngine(header: header, loader: loader, text: text, compute: compute)
     default:
       throw InputError(
         file: path, place: "architecture",
-        reason: "\"\(header.architecture)\" is not one that runs here (llama, qwen2)")
+        reason: "\"\(header.architecture)\" is not one that runs here (llama, qwen2, afm-ondevice)")
     }
   }
 }

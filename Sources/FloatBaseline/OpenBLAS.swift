@@ -66,7 +66,7 @@ import KernelContract
   package static func coreType(for level: InstructionSet) -> String {
     switch level {
     case .portable: "Nehalem"
-    case .avx2: "Haswell"
+    case .avx2, .avx2vnni: "Haswell"
     case .avx512vnni: "SkylakeX"
     }
   }

@@ -1,40 +1,7 @@
-/// How one key or value element is stored.
-public enum CacheElement: String, CaseIterable, Hashable, Sendable {
-  /// IEEE 754 binary32: the reference.
-  case f32
-  /// IEEE 754 binary16.
-  case f16
-  /// 8-bit codes −127…127 with one binary32 scale per token and head; value = code · scale.
-  case s8
-
-  /// Bytes of one element, scales apart.
-  public var byteCount: Int {
-    switch self {
-    case .f32: 4
-    case .f16: 2
-    case .s8: 1
-    }
-  }
-
-  /// The name on the command line, where it has another: llama-bench calls 8-bit caches `q8_0`.
-  public init?(commandLineName name: String) {
-    switch name {
-    case "s8", "int8", "q8_0": self = .s8
-    default:
-      guard let element = CacheElement(rawValue: name) else { return nil }
-      self = element
-    }
-  }
-}
-
-/// The shape of a cache: what one position costs and where it stands in its page.
+/// The shape of a cache group: what one position costs and where it stands in its page.
 ///
 /// A page holds a fixed number of positions of every store (a store is a layer that has keys and
-/// values of its own). Inside a page and for each store there follow, per head:
-///
-///     keys    [headDimension][pagePositions]   transposed: scores of a page are one panel product
-///     values  [pagePositions][headDimension]
-///     scales  [pagePositions] binary32 for keys, then for values, where they are 8-bit
+/// values of its own). <doc:PageLayout> says where every byte of a page stands.
 public struct CacheGeometry: Hashable, Sendable {
   /// Layers with keys and values of their own.
   public let storeCount: Int
@@ -49,7 +16,13 @@ public struct CacheGeometry: Hashable, Sendable {
   /// How values are stored.
   public let valueElement: CacheElement
 
-  /// A geometry; all counts are positive.
+  // Bytes of the four parts of a head in a page. Every part begins on a multiple of 64 bytes.
+  package let keyPanelByteCount: Int
+  package let valuePanelByteCount: Int
+  package let keyScaleByteCount: Int
+  package let valueScaleByteCount: Int
+
+  /// A geometry; all counts are positive, and a head with 4-bit codes has an even dimension.
   public init(
     storeCount: Int, headCount: Int, headDimension: Int, pagePositions: Int = 64,
     keyElement: CacheElement, valueElement: CacheElement
@@ -57,22 +30,36 @@ public struct CacheGeometry: Hashable, Sendable {
     precondition(
       storeCount > 0 && headCount > 0 && headDimension > 0 && pagePositions > 0,
       "a cache geometry needs positive counts")
+    precondition(
+      headDimension % 2 == 0 || (keyElement.bitCount > 4 && valueElement.bitCount > 4),
+      "two 4-bit codes share a byte: the head dimension must be even")
     self.storeCount = storeCount
     self.headCount = headCount
     self.headDimension = headDimension
     self.pagePositions = pagePositions
     self.keyElement = keyElement
     self.valueElement = valueElement
+    func aligned(_ byteCount: Int) -> Int { (byteCount + 63) & ~63 }
+    keyPanelByteCount = aligned(keyElement.byteCount(elements: headDimension) * pagePositions)
+    valuePanelByteCount = aligned(valueElement.byteCount(elements: headDimension) * pagePositions)
+    keyScaleByteCount = aligned(
+      keyElement.scaleByteCount(headDimension: headDimension) * pagePositions)
+    valueScaleByteCount = aligned(
+      valueElement.scaleByteCount(headDimension: headDimension) * pagePositions)
   }
 
   /// Bytes that the keys and values of one position need, scales apart: the ideal.
   public var idealBytesPerPosition: Int {
-    storeCount * headCount * headDimension * (keyElement.byteCount + valueElement.byteCount)
+    storeCount * headCount
+      * (keyElement.byteCount(elements: headDimension)
+        + valueElement.byteCount(elements: headDimension))
   }
 
-  /// Bytes of the scales of one position; 0 unless an element is 8-bit.
+  /// Bytes of the scales that one position has in its page.
   public var scaleBytesPerPosition: Int {
-    storeCount * headCount * 4 * ((keyElement == .s8 ? 1 : 0) + (valueElement == .s8 ? 1 : 0))
+    storeCount * headCount
+      * (keyElement.scaleByteCount(headDimension: headDimension)
+        + valueElement.scaleByteCount(headDimension: headDimension))
   }
 
   /// Bytes of a whole page, with the padding that aligns its parts to 64 bytes.
@@ -83,22 +70,17 @@ public struct CacheGeometry: Hashable, Sendable {
     (positions + pagePositions - 1) / pagePositions
   }
 
-  // Offsets inside a page. Every part begins on a multiple of 64 bytes.
+  /// Groups of elements of a head that share a scale, where an element has groups.
+  package var elementGroupCount: Int { CacheElement.groupCount(headDimension: headDimension) }
 
-  var keyPanelByteCount: Int { aligned(headDimension * pagePositions * keyElement.byteCount) }
-  var valuePanelByteCount: Int { aligned(headDimension * pagePositions * valueElement.byteCount) }
-  var keyScaleByteCount: Int { keyElement == .s8 ? aligned(pagePositions * 4) : 0 }
-  var valueScaleByteCount: Int { valueElement == .s8 ? aligned(pagePositions * 4) : 0 }
-
-  var headByteCount: Int {
+  package var headByteCount: Int {
     keyPanelByteCount + valuePanelByteCount + keyScaleByteCount + valueScaleByteCount
   }
 
-  var storeByteCount: Int { headCount * headByteCount }
+  package var storeByteCount: Int { headCount * headByteCount }
 
-  func headOffset(store: Int, head: Int) -> Int {
+  /// Bytes from the beginning of a page to a head of a store.
+  package func headOffset(store: Int, head: Int) -> Int {
     store * storeByteCount + head * headByteCount
   }
-
-  private func aligned(_ byteCount: Int) -> Int { (byteCount + 63) & ~63 }
 }

@@ -1,169 +1,161 @@
-import TensorCore
+import Synchronization
 
-/// One sequence's place in the cache: its page table and the number of its positions.
+/// One sequence's place in the cache: its page tables and the number of its positions.
 ///
 /// Appending is two steps: `reserve` takes the pages (or throws before anything is touched), the
 /// keys and values of the new positions are stored, and `advance` makes them part of the sequence.
-/// One thread owns the sequence; storing different heads or positions may happen on several.
-/// Its pages go back to the pool with it.
+/// One thread owns the sequence; storing different heads or positions may happen on several, and
+/// so may reading. Several sequences of one pool may run on several threads.
+///
+/// A sequence that is told the tokens of its positions shares equal beginnings with others of the
+/// same ``PrefixIdentity``. Its pages go back to the pool with it.
 public final class CacheSequence {
   /// Where the pages come from.
   public let pool: PagePool
+  /// Positions that it can grow to.
+  public let maximumPositions: Int
+  /// What its keys and values depend on beside tokens; nil for a sequence that shares no beginning.
+  public let identity: PrefixIdentity?
   /// Positions stored.
-  public private(set) var positionCount = 0
+  public var positionCount: Int { table.positionCount.load(ordering: .relaxed) }
+  /// The tokens of the first positions, as far as they were told.
+  public internal(set) var tokens: [Int32] = []
 
-  private var pages: [Int32]
+  let table: SequenceTable
+  /// [page], the places in the prefix index of the whole pages that are in it.
+  var places: [PrefixIndex.Place] = []
+  /// False once a page could not be indexed, since those after it hang on it.
+  var canIndex = true
+  /// Where the prefix index begins for this identity.
+  let root: PrefixIndex.Place?
+  /// Whether somebody else may hold the page of the last position, or find it by its prefix, so
+  /// that it must be looked at before the next one is written.
+  var lastPageMayBeShared = false
 
   /// An empty sequence that can grow to `maximumPositions` without allocating anything but pages.
-  public init(pool: PagePool, maximumPositions: Int) {
+  public init(pool: PagePool, maximumPositions: Int, identity: PrefixIdentity? = nil) {
+    precondition(maximumPositions >= 0, "a negative position count")
     self.pool = pool
-    pages = []
-    pages.reserveCapacity(pool.geometry.pageCount(positions: maximumPositions))
-  }
-
-  deinit { pool.give(back: &pages, from: 0) }
-
-  /// The shape of the pages.
-  public var geometry: CacheGeometry { pool.geometry }
-
-  /// Makes room for `count` more positions; throws with limit and need, and changes nothing,
-  /// where the pool has too few free pages.
-  public func reserve(_ count: Int) throws(CacheError) {
-    precondition(count >= 0, "a negative position count")
-    let needed = geometry.pageCount(positions: positionCount + count) - pages.count
-    guard needed > 0 else { return }
-    guard pool.take(needed, into: &pages) else {
-      throw .full(
-        limitPositions: (pages.count + pool.freePageCount) * geometry.pagePositions,
-        neededPositions: positionCount + count)
+    self.maximumPositions = maximumPositions
+    self.identity = identity
+    let pageCount = pool.layout.pageCount(positions: maximumPositions)
+    table = SequenceTable(groupCount: pool.layout.groups.count, capacity: pageCount)
+    if identity != nil {
+      tokens.reserveCapacity(maximumPositions)
+      places.reserveCapacity(pageCount)
+    }
+    root = pool.ledger.withLock { [table] ledger in
+      ledger.tables.append(table)
+      return identity.map { ledger.prefixes.root($0) }
     }
   }
 
-  /// Makes the `count` positions after the last one part of the sequence.
-  public func advance(_ count: Int) {
-    precondition(
-      count >= 0 && positionCount + count <= pages.count * geometry.pagePositions,
-      "advance past what was reserved")
-    positionCount += count
+  deinit {
+    pool.ledger.withLock { ledger in
+      release(from: 0, in: &ledger)
+      // The last one takes its place, so that this is as short as it can be.
+      guard let place = ledger.tables.firstIndex(where: { $0 === table }) else { return }
+      ledger.tables.swapAt(place, ledger.tables.count - 1)
+      ledger.tables.removeLast()
+    }
   }
 
-  /// Forgets the positions from `position` on and gives their whole pages back.
+  /// What the pages look like.
+  public var layout: CacheLayout { pool.layout }
+
+  /// The shape of the pages of a one-group cache.
+  public var geometry: CacheGeometry { pool.geometry }
+
+  /// Pages from the beginning of the sequence to its end, reserved ones included; every group has
+  /// as many, less what its window has passed.
+  public var pageCount: Int { table.pageCount }
+
+  /// Makes room for `count` more positions, and the page of the last position this sequence's own;
+  /// throws with limit and need, and changes nothing, where the pool has too few pages that nobody
+  /// holds. Cached prefixes are given up for it, least recently used first.
+  public func reserve(_ count: Int) throws(CacheError) {
+    precondition(count >= 0, "a negative position count")
+    let end = positionCount + count
+    guard end <= maximumPositions else {
+      throw .contextExceeded(limitPositions: maximumPositions, neededPositions: end)
+    }
+    let hasOpenPage = positionCount % layout.pagePositions != 0
+    let copiesMaybe = lastPageMayBeShared && hasOpenPage && count > 0
+    guard copiesMaybe || layout.pageCount(positions: end) > pageCount else { return }
+    try takePages(to: end, opening: copiesMaybe)
+  }
+
+  /// Makes the `count` positions after the last one part of the sequence, without telling their
+  /// tokens: from here on the sequence shares nothing.
+  public func advance(_ count: Int) {
+    precondition(
+      count >= 0 && positionCount + count <= table.pageCount * layout.pagePositions,
+      "advance past what was reserved")
+    table.positionCount.store(positionCount + count, ordering: .relaxed)
+    passWindows()
+  }
+
+  /// Makes the positions of `tokens` part of the sequence, and every page that they fill part of
+  /// the pool's prefixes. Where the pool has an equal page already, that one takes this one's
+  /// place: pointers into the sequence's pages are to be asked for again.
+  public func advance(_ tokens: ArraySlice<Int32>) {
+    let start = positionCount
+    precondition(
+      start + tokens.count <= table.pageCount * layout.pagePositions,
+      "advance past what was reserved")
+    table.positionCount.store(start + tokens.count, ordering: .relaxed)
+    if identity != nil, self.tokens.count == start {
+      self.tokens.append(contentsOf: tokens)
+      if canIndex, self.tokens.count / layout.pagePositions > places.count { indexPages() }
+    }
+    passWindows()
+  }
+
+  /// The first position that `truncate` can go back to, 0 apart: windows may have given the pages
+  /// before it back.
+  public var earliestPosition: Int {
+    var earliest = 0
+    for (index, group) in layout.groups.enumerated() {
+      let first = table.first(group: index)
+      if let window = group.window, first > 0 {
+        earliest = max(earliest, first * layout.pagePositions + window)
+      }
+    }
+    return min(earliest, positionCount)
+  }
+
+  /// Forgets the positions from `position` on and gives their whole pages back, reserved ones too.
+  ///
+  /// `position` is 0 or at least `earliestPosition`.
   public func truncate(to position: Int) {
     precondition(position >= 0 && position <= positionCount, "truncate outside the sequence")
-    positionCount = position
-    pool.give(back: &pages, from: geometry.pageCount(positions: position))
+    precondition(
+      position == 0 || position >= earliestPosition, "truncate to where windows have passed")
+    let kept = layout.pageCount(positions: position)
+    if position < positionCount { lastPageMayBeShared = true }
+    // First, so that an account never looks for a page that is gone.
+    table.positionCount.store(position, ordering: .relaxed)
+    if kept < pageCount { pool.ledger.withLock { release(from: kept, in: &$0) } }
+    if position < tokens.count { tokens.removeSubrange(position...) }
+    let whole = position / layout.pagePositions
+    if whole < places.count { places.removeSubrange(whole...) }
+    if position == 0 { canIndex = true }
   }
 
   /// Forgets everything.
   public func reset() { truncate(to: 0) }
 
-  /// Pages held.
-  public var pageCount: Int { pages.count }
-
-  /// What this sequence costs now.
+  /// What this sequence costs by itself, whoever else holds its pages; nothing is locked.
   public var usage: CacheUsage {
-    CacheUsage(
-      allocatedBytes: pages.count * geometry.pageByteCount,
-      usedBytes: positionCount
-        * (geometry.idealBytesPerPosition + geometry.scaleBytesPerPosition),
-      idealBytes: positionCount * geometry.idealBytesPerPosition)
-  }
-}
-
-/// Cache memory in bytes.
-public struct CacheUsage: Hashable, Sendable {
-  /// Pages held, whole.
-  public var allocatedBytes: Int
-  /// Stored positions with their scales.
-  public var usedBytes: Int
-  /// Stored positions without scales: positions × bytes a position.
-  public var idealBytes: Int
-
-  /// A usage of those byte counts.
-  public init(allocatedBytes: Int, usedBytes: Int, idealBytes: Int) {
-    self.allocatedBytes = allocatedBytes
-    self.usedBytes = usedBytes
-    self.idealBytes = idealBytes
-  }
-}
-
-extension CacheSequence {
-  /// The keys, values and scales of one head of one store in one page of the sequence.
-  ///
-  /// Pointers into the pool: valid while the sequence holds the page.
-  @unsafe package struct HeadPage {
-    /// [headDimension][pagePositions] in the key element.
-    package let keys: UnsafeMutableRawPointer
-    /// [pagePositions][headDimension] in the value element.
-    package let values: UnsafeMutableRawPointer
-    /// [pagePositions], or nil where keys have no scales.
-    package let keyScales: UnsafeMutablePointer<Float>?
-    /// [pagePositions], or nil where values have no scales.
-    package let valueScales: UnsafeMutablePointer<Float>?
-  }
-
-  /// The place of a head of a store in the `index`-th page of this sequence.
-  @inline(__always)
-  @unsafe package func headPage(store: Int, head: Int, page index: Int) -> HeadPage {
-    let geometry = pool.geometry
-    precondition(
-      store < geometry.storeCount && head < geometry.headCount, "outside the cache geometry")
-    // `pages[index]` is held by this sequence, and the offsets stay inside one page.
-    let keys =
-      unsafe pool.address(ofPage: pages[index])
-      + geometry.headOffset(store: store, head: head)
-    let values = unsafe keys + geometry.keyPanelByteCount
-    let scales = unsafe values + geometry.valuePanelByteCount
-    return unsafe HeadPage(
-      keys: keys,
-      values: values,
-      keyScales: geometry.keyElement == .s8 ? scales.assumingMemoryBound(to: Float.self) : nil,
-      valueScales: geometry.valueElement == .s8
-        ? (scales + geometry.keyScaleByteCount).assumingMemoryBound(to: Float.self) : nil)
-  }
-
-  /// Stores one head's key of a reserved position: headDimension elements, already in the cache's
-  /// key element, and their scale (ignored unless 8-bit). O(headDimension), strided.
-  @inline(__always)
-  package func storeKey(
-    store: Int, head: Int, position: Int, elements: UnsafeRawPointer, scale: Float
-  ) {
-    let geometry = pool.geometry
-    let place = unsafe headPage(store: store, head: head, page: position / geometry.pagePositions)
-    let column = position % geometry.pagePositions
-    // Both sides hold headDimension elements; the panel's row stride is pagePositions.
-    switch geometry.keyElement {
-    case .f32: unsafe scatter(elements, as: UInt32.self, into: place.keys, column: column)
-    case .f16: unsafe scatter(elements, as: UInt16.self, into: place.keys, column: column)
-    case .s8: unsafe scatter(elements, as: UInt8.self, into: place.keys, column: column)
+    var usage = CacheUsage()
+    let count = positionCount
+    for (index, group) in layout.groups.enumerated() {
+      let geometry = group.geometry
+      let visible = count - group.firstVisible(positions: count)
+      usage.allocatedBytes += (pageCount - table.first(group: index)) * geometry.pageByteCount
+      usage.idealBytes += visible * geometry.idealBytesPerPosition
+      usage.addUsed(geometry, positions: visible)
     }
-    if let scales = unsafe place.keyScales { unsafe scales[column] = scale }
-  }
-
-  /// Stores one head's value of a reserved position, likewise; contiguous.
-  @inline(__always)
-  package func storeValue(
-    store: Int, head: Int, position: Int, elements: UnsafeRawPointer, scale: Float
-  ) {
-    let geometry = pool.geometry
-    let place = unsafe headPage(store: store, head: head, page: position / geometry.pagePositions)
-    let row = position % geometry.pagePositions
-    let rowByteCount = geometry.headDimension * geometry.valueElement.byteCount
-    // Row `row` of the value panel, inside the page.
-    unsafe (place.values + row * rowByteCount).copyMemory(from: elements, byteCount: rowByteCount)
-    if let scales = unsafe place.valueScales { unsafe scales[row] = scale }
-  }
-
-  @inline(__always)
-  private func scatter<Element: BitwiseCopyable>(
-    _ source: UnsafeRawPointer, as type: Element.Type, into panel: UnsafeMutableRawPointer,
-    column: Int
-  ) {
-    let stride = pool.geometry.pagePositions
-    let size = MemoryLayout<Element>.size
-    for index in 0..<pool.geometry.headDimension {
-      let element = unsafe source.loadUnaligned(fromByteOffset: index * size, as: type)
-      unsafe panel.storeBytes(of: element, toByteOffset: (index * stride + column) * size, as: type)
-    }
+    return usage
   }
 }

@@ -1,5 +1,4 @@
 import BenchCore
-import CPlatform
 import KernelContract
 import PackedFormats
 import QuantKernels
@@ -12,8 +11,6 @@ package struct KernelBenchmark {
   private let partitionLimit: Int?
   /// Bytes that no cache of the machine holds.
   private let memoryByteCount: Int
-  /// What one sample takes at least, in nanoseconds.
-  private static let sampleNanoseconds: UInt64 = 3_000_000
 
   /// - Parameter lastCacheByteCount: the largest cache's bytes, nil where they are not known.
   package init(
@@ -26,6 +23,9 @@ package struct KernelBenchmark {
     self.partitionLimit = partitionLimit
     memoryByteCount = max(128 << 20, min(4 * (lastCacheByteCount ?? 0), 2 << 30))
   }
+
+  /// The threads that work on a call.
+  var threadCount: Int { platform.pool.threadCount }
 
   /// What was measured of one case.
   package struct Measurement: Sendable {
@@ -45,46 +45,75 @@ package struct KernelBenchmark {
 
   /// Measures one case. Packs its weights first.
   package func measure(_ what: KernelCase) throws -> Measurement {
-    let runner: any KernelRunner =
-      switch what.operation {
-      case .gemv, .gemm:
-        try ProductRunner(
-          what, format: what.weights ?? .f32, partitionLimit: partitionLimit,
-          memoryByteCount: memoryByteCount, on: platform)
-      default: VectorRunner(what, memoryByteCount: memoryByteCount, on: platform)
-      }
-    let pool = platform.pool
-    // As much as a call reads, or as much as no cache holds.
-    let blockByteCount = what.place == .memory ? memoryByteCount : max(4096, runner.byteCount)
-    let block = ReadBlock(byteCount: blockByteCount, pool: pool)
-    let callCount = calibrate { runner.call() }
-    let passCount = calibrate { _ = platform.roofs.readRate(block, pool: pool) }
-    let stepCount = 100_000
-    var seconds: [Double] = []
-    var readRoofs: [Double] = []
-    var operationRoofs: [Double] = []
-    for _ in 0..<repetitionCount {
-      readRoofs.append(platform.roofs.readRate(block, passCount: passCount, pool: pool))
-      let start = cp_monotonic_nanoseconds()
-      for _ in 0..<callCount { runner.call() }
-      let elapsed = cp_monotonic_nanoseconds() &- start
-      seconds.append(Double(max(1, elapsed)) * 1e-9 / Double(callCount))
-      if let rate = operationRoof(what, stepCount: stepCount) { operationRoofs.append(rate) }
-    }
-    let shares = seconds.indices.map { index in
-      let bytes = Double(runner.byteCount) / seconds[index] / readRoofs[index]
-      guard let operations = what.operationCount, index < operationRoofs.count else { return bytes }
-      return max(bytes, Double(operations) / seconds[index] / operationRoofs[index])
-    }
+    let runner = try runner(of: what)
+    let samples = takeTurns([runner], on: what)
     func median(_ values: [Double]) -> Double { Statistics.median(values) ?? 0 }
-    let middle = median(seconds)
+    let middle = median(samples.seconds[0])
     return Measurement(
-      kernel: runner.kernelName, what: what, threads: pool.threadCount, seconds: middle,
+      kernel: runner.kernelName, what: what, threads: platform.pool.threadCount, seconds: middle,
       bytesPerSecond: Double(runner.byteCount) / middle,
       operationsPerSecond: what.operationCount.map { Double($0) / middle },
-      roofBytesPerSecond: median(readRoofs),
-      roofOperationsPerSecond: operationRoofs.isEmpty ? nil : median(operationRoofs),
-      shares: shares)
+      roofBytesPerSecond: median(samples.readRoofs),
+      roofOperationsPerSecond: samples.operationRoofs.isEmpty
+        ? nil : median(samples.operationRoofs),
+      shares: samples.shares(
+        of: 0, byteCount: runner.byteCount, operationCount: what.operationCount))
+  }
+
+  /// What runs a case. Packs its weights.
+  package func runner(of what: KernelCase) throws -> any KernelRunner {
+    switch what.operation {
+    case .gemv, .gemm: try product(of: what)
+    default: VectorRunner(what, memoryByteCount: memoryByteCount, on: platform)
+    }
+  }
+
+  /// What runs a product. Packs its weights.
+  ///
+  /// - Parameter quantizes: every call begins with the activations in f32.
+  package func product(of what: KernelCase, quantizes: Bool = false) throws -> ProductRunner {
+    ProductRunner(what, try weights(of: what), quantizes: quantizes, on: platform)
+  }
+
+  /// What runs cases that differ in operation and tokens alone, on the same weights.
+  package func products(of cases: [KernelCase]) throws -> [ProductRunner] {
+    guard let first = cases.first else { return [] }
+    precondition(
+      cases.allSatisfy {
+        $0.weights == first.weights && $0.rows == first.rows && $0.columns == first.columns
+          && $0.place == first.place
+      }, "the cases have different weights")
+    let weights = try weights(of: first)
+    return cases.map { ProductRunner($0, weights, quantizes: false, on: platform) }
+  }
+
+  private func weights(of what: KernelCase) throws -> KernelWeights {
+    try KernelWeights(
+      what.weights ?? .f32, rows: what.rows, columns: what.columns, partitionLimit: partitionLimit,
+      totalByteCount: totalByteCount(of: what), pool: platform.pool)
+  }
+
+  /// Bytes that the copies of a case's weights take together: no cache holds them where the case
+  /// is about memory.
+  package func totalByteCount(of what: KernelCase) -> Int {
+    what.place == .memory ? memoryByteCount : 1
+  }
+
+  /// Measures several ways to do one thing in turns, beside the roofs that it runs into.
+  package func takeTurns(_ runners: [any KernelRunner], on what: KernelCase) -> TurnSamples {
+    let pool = platform.pool
+    // As much as a call reads, or as much as no cache holds.
+    let most = runners.map(\.byteCount).max() ?? 0
+    let block = ReadBlock(
+      byteCount: what.place == .memory ? memoryByteCount : max(4096, most), pool: pool)
+    let passCount = TurnTaking.callCount { count in
+      for _ in 0..<count { _ = platform.roofs.readRate(block, pool: pool) }
+    }
+    let turns = TurnTaking(
+      runners: runners,
+      readRoof: { platform.roofs.readRate(block, passCount: passCount, pool: pool) },
+      operationRoof: { operationRoof(what, stepCount: 100_000) })
+    return turns.measure(repetitions: repetitionCount)
   }
 
   /// The roof of arithmetic that a product runs into; nil for what only moves bytes.
@@ -95,18 +124,6 @@ package struct KernelBenchmark {
         ? platform.roofs.floatRate(stepCount: stepCount, pool: platform.pool)
         : platform.roofs.int8Rate(stepCount: stepCount, pool: platform.pool)
     default: nil
-    }
-  }
-
-  /// How many calls a sample takes; warms up meanwhile.
-  private func calibrate(_ body: () -> Void) -> Int {
-    var count = 1
-    while true {
-      let start = cp_monotonic_nanoseconds()
-      for _ in 0..<count { body() }
-      let elapsed = cp_monotonic_nanoseconds() &- start
-      if elapsed >= Self.sampleNanoseconds || count >= 1 << 22 { return count }
-      count *= elapsed * 4 < Self.sampleNanoseconds ? 4 : 2
     }
   }
 }

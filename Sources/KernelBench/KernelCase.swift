@@ -34,6 +34,13 @@ package struct KernelCase: Hashable, Sendable {
     self.place = place
   }
 
+  /// For people: `gemv u2c 2048x2048, 1 token, memory`.
+  package var label: String {
+    let name = [operation.rawValue, weights?.name].compactMap { $0 }.joined(separator: " ")
+    let tokens = "\(tokens) token\(tokens == 1 ? "" : "s")"
+    return "\(name) \(rows)x\(columns), \(tokens), \(place.rawValue)"
+  }
+
   /// Multiplications and additions of a call; nil for what is not counted in them.
   package var operationCount: Int? {
     switch operation {
@@ -44,9 +51,9 @@ package struct KernelCase: Hashable, Sendable {
 
   /// Operations that this command measures: products, and what works on one vector.
   package static let operations: [KernelOperation] = [
-    .gemv, .gemm, .quantizePerToken, .quantizePerChunk, .quantizePerBlock, .rmsNorm, .swiglu, .add,
-    .multiply, .scale,
-    .softmax, .convertToF16, .convertFromF16, .convertToS8, .argMax,
+    .gemv, .gemm, .quantizePerToken, .quantizePerChunk, .quantizePerBlock, .rmsNorm, .headNorm,
+    .swiglu, .add, .multiply, .scale,
+    .softmax, .convertToF16, .convertFromF16, .convertToS8, .argMax, .topK,
   ]
 
   /// Formats whose products there are kernels for.

@@ -4,13 +4,17 @@ import QuantKernels
 import TensorCore
 
 /// The operands of a case, ready to be run over and over.
-protocol KernelRunner: AnyObject {
+package protocol KernelRunner: AnyObject {
   /// Bytes that a call must read and write: weights, inputs, outputs.
   var byteCount: Int { get }
+  /// Bytes that it keeps for working: quantized activations, scratch memory.
+  var workingByteCount: Int { get }
   /// The kernel's name.
   var kernelName: String { get }
-  /// One call, with other weights than the last one's where the case is about memory.
-  func call()
+  /// So many calls, each with other weights than the last one's where the case is about memory.
+  func run(callCount: Int)
+  /// Returns when no thread waits spinning any more: it would take a core from the next in turn.
+  func rest()
 }
 
 /// Where everything of a measurement runs.
@@ -27,77 +31,6 @@ package struct KernelPlatform: Sendable {
   }
 }
 
-/// A product of weights and tokens.
-final class ProductRunner: KernelRunner {
-  private let platform: KernelPlatform
-  private let weights: KernelWeights
-  private let what: KernelCase
-  private let activations: Activations
-  private let input: AlignedStorage
-  private let output: AlignedStorage
-  private var turn = 0
-  let byteCount: Int
-  let kernelName: String
-
-  init(
-    _ what: KernelCase, format: WeightFormat, partitionLimit: Int?, memoryByteCount: Int,
-    on platform: KernelPlatform
-  ) throws {
-    self.what = what
-    self.platform = platform
-    weights = try KernelWeights(
-      format, rows: what.rows, columns: what.columns, partitionLimit: partitionLimit,
-      totalByteCount: what.place == .memory ? memoryByteCount : 1, pool: platform.pool)
-    input = AlignedStorage(byteCount: what.tokens * what.columns * 4)
-    output = AlignedStorage(byteCount: what.tokens * what.rows * 4)
-    // As many floats as the storage was made for.
-    let values = unsafe input.baseAddress.assumingMemoryBound(to: Float.self)
-    for index in 0..<what.tokens * what.columns {
-      unsafe values[index] = Float(index &* 37 % 255 - 127) / 64
-    }
-    activations = Activations(
-      tokenCapacity: what.tokens, columnCapacity: what.columns,
-      threadCapacity: platform.pool.threadCount)
-    let names: [String]
-    if PackedMatrix.supports(format) {
-      unsafe activations.quantize(
-        values, tokenCount: what.tokens, columnCount: what.columns,
-        for: .required(by: format), using: platform.library, pool: platform.pool)
-      names = platform.library.selectedKernelNames
-    } else {
-      names = platform.vectors.kernelNames
-    }
-    let format = format == .u2t ? .u2c : format
-    kernelName =
-      names.first {
-        $0.hasPrefix(what.operation.rawValue + "_") && $0.contains("_\(format.name)_")
-      } ?? what.operation.rawValue
-    byteCount = weights.byteCount + what.tokens * (what.columns + what.rows * 4)
-  }
-
-  func call() {
-    let copy = weights.copies[turn]
-    turn = turn + 1 == weights.copies.count ? 0 : turn + 1
-    // Room for tokens × rows.
-    let output = unsafe output.baseAddress.assumingMemoryBound(to: Float.self)
-    switch copy {
-    case .packed(let matrix):
-      unsafe platform.library.multiply(
-        matrix, activations, by: what.operation, into: output, pool: platform.pool)
-    case .float(let memory):
-      let input = unsafe input.baseAddress.assumingMemoryBound(to: Float.self)
-      let (vectors, what) = (platform.vectors, what)
-      platform.pool.runRanges(what.rows) { rows, _ in
-        unsafe vectors.floatProduct(
-          weights: memory.address, of: what.weights == .f16 ? .f16 : .f32,
-          weightStride: what.columns, rows: rows, columns: what.columns, activations: input,
-          activationStride: what.columns, tokens: what.tokens, output: output,
-          outputStride: what.rows)
-      }
-    }
-  }
-}
-
 /// An operation on vectors of one length, on the calling thread.
 final class VectorRunner: KernelRunner {
   private let platform: KernelPlatform
@@ -105,10 +38,14 @@ final class VectorRunner: KernelRunner {
   private let activations: Activations
   /// Three vectors of `columns` floats for each token of each copy.
   private let storage: AlignedStorage
+  private let keyStorage = AlignedStorage(byteCount: topCount * 8)
   private let copyCount: Int
   private var turn = 0
   let byteCount: Int
   let kernelName: String
+
+  /// How many values the top-k search looks for, or all where there are fewer.
+  private static var topCount: Int { 64 }
 
   init(_ what: KernelCase, memoryByteCount: Int, on platform: KernelPlatform) {
     self.what = what
@@ -132,14 +69,23 @@ final class VectorRunner: KernelRunner {
   private static func bytesPerElement(_ operation: KernelOperation) -> Int {
     switch operation {
     case .add, .multiply, .swiglu, .rmsNorm: 12
-    case .scale, .softmax: 8
+    case .scale, .softmax, .headNorm: 8
     case .convertToF16, .convertFromF16: 6
     case .convertToS8, .quantizePerToken, .quantizePerChunk, .quantizePerBlock: 5
     default: 4
     }
   }
 
-  func call() {
+  var workingByteCount: Int { activations.byteCount }
+
+  func run(callCount: Int) {
+    for _ in 0..<callCount { call() }
+  }
+
+  /// All but quantization runs on the calling thread alone, and nothing is measured in its turns.
+  func rest() {}
+
+  private func call() {
     let count = what.columns
     let vectors = platform.vectors
     // The copy's first token; each has three vectors of `count` floats.
@@ -170,6 +116,19 @@ final class VectorRunner: KernelRunner {
       case .convertToS8:
         _ = unsafe vectors.quantize(
           a, toS8: UnsafeMutableRawPointer(c).assumingMemoryBound(to: Int8.self), count: count)
+      // Heads of 64 where they fit.
+      case .headNorm:
+        let dimension = min(64, count)
+        unsafe vectors.rmsNorm(
+          heads: a, count: count / dimension, stride: dimension, dimension: dimension, weight: b,
+          epsilon: 1e-5)
+      case .topK:
+        let keys = unsafe keyStorage.baseAddress.assumingMemoryBound(to: UInt64.self)
+        unsafe c.withMemoryRebound(to: Int32.self, capacity: count) { indices in
+          // Both have room for so many.
+          _ = unsafe vectors.topK(
+            a, count: count, k: min(Self.topCount, count), keys: keys, indices: indices)
+        }
       case .argMax: _ = unsafe vectors.argMax(a, count: count)
       default: preconditionFailure("\(what.operation) is not measured")
       }

@@ -15,6 +15,7 @@ struct KernelWeights {
     case float(FloatMemory)
   }
 
+  let format: WeightFormat
   let copies: [Copy]
   /// Bytes that a product reads of one copy.
   let byteCount: Int
@@ -39,6 +40,7 @@ struct KernelWeights {
     let (first, byteCount) = try copy()
     var copies = [first]
     while copies.count * byteCount < totalByteCount { copies.append(try copy().0) }
+    self.format = format
     self.copies = copies
     self.byteCount = byteCount
   }
@@ -58,8 +60,7 @@ struct KernelWeights {
     var codes = storage(.codes)
     var scales = storage(.scales)
     var minimums = storage(.minimums)
-    var generator = Weights(state: 1)
-    let values = (0..<rows * columns).map { _ in generator.next() }
+    let values = ProductOperands.weights(count: rows * columns)
     var spans = MutablePackedPlanes(
       codes: codes.mutableBytes, scales: scales.mutableBytes, minimums: minimums.mutableBytes)
     try format.quantize(
@@ -68,18 +69,6 @@ struct KernelWeights {
         scaleFit: .absoluteMaximum, effort: .fast, partitionLimit: partitionLimit),
       into: &spans)
     return Planes(codes: codes, scales: scales, minimums: minimums)
-  }
-
-  /// About normal: sums of four uniform numbers, the same from run to run.
-  private struct Weights {
-    var state: UInt64
-
-    mutating func next() -> Float {
-      var sum: Float = 0
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      for shift in [16, 28, 40, 52] as [UInt64] { sum += Float(state >> shift & 0xFFF) }
-      return (sum - 2 * 4095) / 4096
-    }
   }
 }
 

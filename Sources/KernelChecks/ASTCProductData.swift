@@ -1,6 +1,7 @@
 import KernelReference
 import PackedFormats
 import QuantKernels
+import RandomNumbers
 
 /// Blocks of a case, in all modes and every mixture of them that a tile can be of.
 struct ASTCProductData {
@@ -11,7 +12,7 @@ struct ASTCProductData {
 
   private var blockCount: Int { (test.columns + 35) / 36 }
 
-  init(_ test: ProductCase, _ random: inout Sequence64) {
+  init(_ test: ProductCase, _ random: inout SplitMix64) {
     self.test = test
     let isHDR = test.format == .astc6x6HDR
     let blockCount = (test.columns + 35) / 36
@@ -43,7 +44,7 @@ struct ASTCProductData {
   }
 
   private static func block(
-    _ mode: ASTCWeightMode, _ fill: ProductCase.Fill, _ index: Int, _ random: inout Sequence64
+    _ mode: ASTCWeightMode, _ fill: ProductCase.Fill, _ index: Int, _ random: inout SplitMix64
   ) -> ASTCWeightBlock {
     let levels = mode.endpointRange.levelCount
     let width = mode.partitionCount == 1 ? 8 : 5

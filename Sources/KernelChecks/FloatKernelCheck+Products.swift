@@ -6,11 +6,11 @@ import PackedFormats
 // Pointers given to kernels are those of GuardedMemory that lives to the end of the function.
 extension FloatKernelCheck {
   package static func check(
-    _ kernel: KernelEntry<ConversionFunction>, seed: UInt64
+    _ kernel: KernelEntry<ConversionFunction>, seed: UInt64, isQuick: Bool = false
   ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     let special: [Float] = [0, -0.0, .infinity, -.infinity, .nan, 65519, 65520, 6e-8, 2e-8, 1e-3]
-    for count in counts {
+    for count in counts(isQuick) {
       let scale = GuardedMemory([Float(7)])
       switch unsafe kernel.operation {
       case .convertToF16:
@@ -36,36 +36,43 @@ extension FloatKernelCheck {
         let wanted = x.map { Double(Float16(bitPattern: $0)) }
         check.expect(output.values, near: wanted, "count \(count)") { _ in 0 }
         check.expect(output.isIntact, "count \(count): wrote outside")
-      default: unsafe check.expectSameCodes(kernel, count)
+      case .convertToS16:
+        unsafe check.expectSameCodes(kernel, count, fill: Int16(7), FloatReference.toS16)
+      default: unsafe check.expectSameCodes(kernel, count, fill: Int8(7), FloatReference.toS8)
       }
     }
     return check
   }
 
-  private mutating func expectSameCodes(_ kernel: KernelEntry<ConversionFunction>, _ count: Int) {
+  private mutating func expectSameCodes<Code: BitwiseCopyable & Equatable>(
+    _ kernel: KernelEntry<ConversionFunction>, _ count: Int, fill: Code,
+    _ reference: ([Float]) -> (codes: [Code], scale: Float)
+  ) {
     for factor: Float in [1, 1e-30, 1e-36, 0, 1e30, .infinity, .nan] {
       var x = numbers(count)
       if factor.isFinite { x = x.map { $0 * factor } } else { x[count - 1] = factor }
       let scale = GuardedMemory([Float(7)])
-      let (input, output) = (GuardedMemory(x), GuardedMemory([Int8](repeating: 7, count: count)))
+      let (input, output) = (GuardedMemory(x), GuardedMemory([Code](repeating: fill, count: count)))
       var arguments = unsafe CKConversion(
         input: input.base, output: output.base, scale: scale.base, count: count)
       unsafe kernel.function(&arguments)
-      let wanted = FloatReference.toS8(x)
+      let wanted = reference(x)
       expect(output.values == wanted.codes, "count \(count), factor \(factor): codes differ")
-      let (got, reference) = (scale.values[0], wanted.scale)
+      let (got, exact) = (scale.values[0], wanted.scale)
       expect(
-        got == reference || got.isNaN && reference.isNaN,
-        "count \(count), factor \(factor): scale \(got), reference \(reference)")
+        got == exact || got.isNaN && exact.isNaN,
+        "count \(count), factor \(factor): scale \(got), reference \(exact)")
       expect(output.isIntact, "count \(count): wrote outside")
     }
   }
 
-  package static func check(_ kernel: KernelEntry<RotationFunction>, seed: UInt64)
+  package static func check(
+    _ kernel: KernelEntry<RotationFunction>, seed: UInt64, isQuick: Bool = false
+  )
     -> FloatKernelCheck
   {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
-    for pairs in [1, 3, 4, 7, 8, 9, 15, 16, 17, 32, 40, 64] {
+    for pairs in isQuick ? [1, 3, 4, 7, 8, 9, 15, 16, 17, 32, 40, 64] : Array(1...129) {
       for (heads, spare) in [(1, 0), (3, 0), (2, 5)] {
         let x = check.numbers(heads * (2 * pairs + spare))
         let (c, s) = (check.numbers(pairs), check.numbers(pairs))
@@ -89,13 +96,21 @@ extension FloatKernelCheck {
     return check
   }
 
-  package static func check(_ kernel: KernelEntry<PanelFunction>, seed: UInt64) -> FloatKernelCheck
-  {
+  package static func check(
+    _ kernel: KernelEntry<PanelFunction>, seed: UInt64, isQuick: Bool = false
+  ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     for rows in [1, 2, 3, 4, 5, 7, 8, 11] {
       for columns in [1, 15, 16, 17, 31, 32, 48, 64, 80, 127] {
         for depth in [1, 5, 64] { unsafe check.expectPanel(kernel, rows, columns, depth) }
       }
+    }
+    if isQuick { return check }
+    // Every size in each dimension, the others varied.
+    for size in 1...257 {
+      unsafe check.expectPanel(kernel, size % 7 + 1, size, size % 5 + 1)
+      unsafe check.expectPanel(kernel, size, size % 35 + 1, size % 3 + 1)
+      unsafe check.expectPanel(kernel, size % 4 + 1, size % 33 + 1, size)
     }
     return check
   }
@@ -145,18 +160,38 @@ extension FloatKernelCheck {
       }
       expect(c.isIntact, "\(rows)×\(columns)×\(depth): wrote outside")
     }
+    // A NaN in a row of A breaks that row.
+    unsafe left.base[(rows - 1) * aStride + depth / 2] = .nan
+    let c = GuardedMemory(old)
+    var arguments = unsafe CKPanel(
+      a: left.base, b: right, c: c.base, aStride: aStride, bStride: bStride, cStride: cStride,
+      rowCount: rows, columnCount: columns, depth: depth, accumulates: 1)
+    unsafe kernel.function(&arguments)
+    for row in 0..<rows {
+      for column in 0..<columns {
+        let value = unsafe c.base[row * cStride + column]
+        expect(
+          value.isNaN == (row == rows - 1), "NaN in A: row \(row), column \(column) is \(value)")
+      }
+    }
     // The objects own the memory behind the pointers.
     withExtendedLifetime((left, right32, right16, right8)) {}
   }
 
   package static func check(
-    _ kernel: KernelEntry<FloatProductFunction>, seed: UInt64
+    _ kernel: KernelEntry<FloatProductFunction>, seed: UInt64, isQuick: Bool = false
   ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     for (rows, tokens) in [(1, 1), (3, 1), (4, 2), (5, 3), (9, 4), (8, 5)] {
       for columns in [1, 15, 16, 17, 33, 100, 576] {
         unsafe check.expectProduct(kernel, rows, tokens, columns)
       }
+    }
+    if isQuick { return check }
+    // Every size in both dimensions, the others varied.
+    for size in 1...257 {
+      unsafe check.expectProduct(kernel, size % 9 + 1, size % 5 + 1, size)
+      unsafe check.expectProduct(kernel, size, size % 3 + 1, size * 37 % 100 + 1)
     }
     return check
   }
@@ -180,7 +215,7 @@ extension FloatKernelCheck {
       rowBegin: 0, rowEnd: rows)
     unsafe kernel.function(&arguments)
     let whole = y.values
-    for split in 1..<max(rows, 2) where rows > 1 {
+    for split in Set([1, rows / 2, rows - 1]) where split > 0 && split < rows {
       // Two ranges give the bits of one.
       for (begin, end) in [(0, split), (split, rows)] {
         unsafe arguments.rowBegin = begin
@@ -204,6 +239,21 @@ extension FloatKernelCheck {
       tolerance[$0]
     }
     expect(y.isIntact, "\(rows) rows, \(tokens) tokens, \(columns) columns: wrote outside")
+    // What is broken in a token's activations breaks all of its results, and of no other token.
+    let place = (tokens - 1) * xStride + columns / 2
+    unsafe arguments.rowBegin = 0
+    unsafe arguments.rowEnd = rows
+    for broken in [Float.nan, .infinity] {
+      unsafe activations.base[place] = broken
+      unsafe kernel.function(&arguments)
+      for token in 0..<tokens {
+        for row in 0..<rows {
+          let value = unsafe y.base[token * yStride + row]
+          let isRight = token == tokens - 1 ? !value.isFinite : value.isFinite
+          expect(isRight, "\(broken) in the last token: token \(token) row \(row) is \(value)")
+        }
+      }
+    }
     withExtendedLifetime((weights32, weights16)) {}
   }
 }

@@ -4,9 +4,11 @@ import KernelReference
 
 // Pointers given to kernels are those of GuardedMemory that lives to the end of the function.
 extension FloatKernelCheck {
-  package static func check(_ kernel: KernelEntry<NormFunction>, seed: UInt64) -> FloatKernelCheck {
+  package static func check(
+    _ kernel: KernelEntry<NormFunction>, seed: UInt64, isQuick: Bool = false
+  ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
-    for count in counts {
+    for count in counts(isQuick) {
       for factor: Float in [1, 1e-12, 1e12, .nan] {
         let (x, w) = (check.numbers(count, times: factor), check.numbers(count))
         let input = GuardedMemory(x)
@@ -31,14 +33,14 @@ extension FloatKernelCheck {
   }
 
   package static func check(
-    _ kernel: KernelEntry<ElementwiseFunction>, seed: UInt64
+    _ kernel: KernelEntry<ElementwiseFunction>, seed: UInt64, isQuick: Bool = false
   ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     let special: [Float] = [
       0, -0.0, .nan, .infinity, -.infinity, 88, -87, -88.5, -104, 1e30, -1e30, 0x1p-130, 20, -20, 1,
       -1,
     ]
-    for count in counts {
+    for count in counts(isQuick) {
       for isSpecial in [false, true] {
         var a = check.numbers(count, times: 12)
         let b = check.numbers(count)
@@ -66,10 +68,10 @@ extension FloatKernelCheck {
   }
 
   package static func checkScaling(
-    _ kernel: KernelEntry<ScalingFunction>, seed: UInt64
+    _ kernel: KernelEntry<ScalingFunction>, seed: UInt64, isQuick: Bool = false
   ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
-    for count in counts {
+    for count in counts(isQuick) {
       let x = check.numbers(count)
       let values = GuardedMemory(x)
       var arguments = unsafe CKScaling(values: values.base, count: count, factor: -0.37)
@@ -81,7 +83,7 @@ extension FloatKernelCheck {
   }
 
   package static func checkSoftmax(
-    _ kernel: KernelEntry<SoftmaxFunction>, seed: UInt64
+    _ kernel: KernelEntry<SoftmaxFunction>, seed: UInt64, isQuick: Bool = false
   ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     func run(_ x: [Float], _ factor: Float) -> [Float] {
@@ -91,7 +93,7 @@ extension FloatKernelCheck {
       check.expect(values.isIntact, "count \(x.count): wrote outside")
       return values.values
     }
-    for count in counts {
+    for count in counts(isQuick) {
       for range: Float in [1, 30, 400] {
         var x = check.numbers(count, times: range).map { $0 - range }
         for i in stride(from: 3, to: count, by: 5) { x[i] = -.infinity }
@@ -116,8 +118,9 @@ extension FloatKernelCheck {
     return check
   }
 
-  package static func check(_ kernel: KernelEntry<SearchFunction>, seed: UInt64) -> FloatKernelCheck
-  {
+  package static func check(
+    _ kernel: KernelEntry<SearchFunction>, seed: UInt64, isQuick: Bool = false
+  ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     func expectSame(_ x: [Float]) {
       let values = GuardedMemory(x)
@@ -128,7 +131,7 @@ extension FloatKernelCheck {
       check.expect(
         index.values == [wanted], "count \(x.count): \(index.values), reference \(wanted)")
     }
-    for count in counts {
+    for count in counts(isQuick) {
       var x = check.numbers(count).map { $0 - 2 }
       expectSame(x)
       for place in [0, count / 2, count - 1] {

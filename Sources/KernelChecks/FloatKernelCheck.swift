@@ -1,10 +1,16 @@
 import KernelContract
 import KernelReference
+import RandomNumbers
 
 /// Compares float kernels with their references on seeded inputs; tests and the self-test of the
 /// emulated CPUs share it.
 package struct FloatKernelCheck {
-  package static let counts = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 576]
+  /// Every length up to 257 and a model's; around every vector width where it has to be quick.
+  static func counts(_ isQuick: Bool) -> [Int] {
+    isQuick
+      ? [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 576]
+      : Array(1...257) + [576]
+  }
 
   let kernel: String
   let seed: UInt64
@@ -14,22 +20,18 @@ package struct FloatKernelCheck {
   package private(set) var failures: [String] = []
   /// A hash of the bits of all results (NaN is one value): equal for kernels with equal bits.
   package private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
-  private var state: UInt64
+  private var generator: SplitMix64
 
   init(_ kernel: String, _ level: InstructionSet, seed: UInt64) {
     self.kernel = kernel
     self.seed = seed
     roundings = level == .portable ? 2 : 1
-    state = seed
+    generator = SplitMix64(seed: seed)
   }
 
-  /// A number in -1 ..< 1 (SplitMix64).
+  /// A number in -1 ..< 1.
   mutating func number() -> Float {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Float(Int64(bitPattern: z ^ (z >> 31)) >> 40) * 0x1p-23
+    Float(Int64(bitPattern: generator.next()) >> 40) * 0x1p-23
   }
 
   mutating func numbers(_ count: Int, times factor: Float = 1) -> [Float] {

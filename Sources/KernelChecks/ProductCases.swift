@@ -3,6 +3,7 @@ import KernelContract
 import KernelReference
 import PackedFormats
 import QuantKernels
+import RandomNumbers
 
 /// One packed product to check: a shape, how its numbers are drawn, a seed.
 package struct ProductCase: Sendable {
@@ -51,7 +52,7 @@ package struct ProductData: Sendable {
 
   package init(_ test: ProductCase) throws(InputFailure) {
     self.test = test
-    var random = Sequence64(state: test.seed)
+    var random = SplitMix64(seed: test.seed)
     guard !test.format.isASTC else {
       let data = ASTCProductData(test, &random)
       matrix = try data.matrix()
@@ -102,7 +103,7 @@ package struct ProductData: Sendable {
 
   /// Quantized tokens of a case.
   private static func tokens(
-    _ test: ProductCase, _ random: inout Sequence64
+    _ test: ProductCase, _ random: inout SplitMix64
   ) -> [QuantizedToken] {
     (0..<test.tokens).map { token in
       let values = (0..<test.columns).map { _ in Int8(truncatingIfNeeded: random.next() % 255) }
@@ -123,20 +124,6 @@ package struct ProductData: Sendable {
 }
 
 package struct InputFailure: Error { package let reason: String }
-
-/// SplitMix64.
-package struct Sequence64 {
-  package init(state: UInt64) { self.state = state }
-
-  private var state: UInt64
-  package mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
 
 extension ProductCase {
   /// The formats that products have kernels of their own for.
@@ -162,6 +149,11 @@ extension ProductCase {
       for fill in fills { add(17, 700, 3, fill) }
     } else {
       for rows in sizes { for columns in sizes { add(rows, columns, rows * columns % 3 + 1) } }
+      // Every size in both dimensions, the others varied.
+      for size in 1...257 {
+        add(size, size * 37 % 131 + 1, size % 2 + 1)
+        add(size * 53 % 49 + 1, size, size % 3 + 1)
+      }
       for tokens in 1...33 { add(tokens % 2 == 0 ? 17 : 48, 96, tokens) }
       for fill in fills { add(35, 6656, 13, fill) }
     }

@@ -64,6 +64,8 @@ extension ProductData {
     unsafe arguments.activationScales = unsafe UnsafePointer(
       copy(arguments.activationScales, tokens * activations.scaleStride * 4, shift: 4)
         .assumingMemoryBound(to: Float.self))
+    unsafe arguments.tokenSums = unsafe UnsafePointer(
+      copy(arguments.tokenSums, tokens * 4, shift: 4).assumingMemoryBound(to: Int32.self))
     unsafe arguments.groupSums = unsafe UnsafePointer(
       copy(arguments.groupSums, tokens * activations.groupSumStride * 4, shift: 4)
         .assumingMemoryBound(to: Float.self))

@@ -24,7 +24,7 @@ package struct SelfTest {
         }
         test.level = level
       default:
-        print("usage: kernel-selftest [--quick] [--level portable|avx2|avx512vnni]")
+        print("usage: kernel-selftest [--quick] [--level portable|avx2|avx2vnni|avx512vnni]")
         return 2
       }
     }
@@ -92,16 +92,18 @@ package struct SelfTest {
 
   // MARK: Selection
 
-  /// Whether the kernel that a level has for what another one was chosen for needs more of the CPU
-  /// than the level says, and the CPU lacks it.
-  private func lacksFeatures(_ name: String, at level: InstructionSet) -> Bool {
-    guard let chosen = KernelRegistry.packedProducts.first(where: { $0.name == name }) else {
-      return false
-    }
-    return KernelRegistry.packedProducts.contains {
-      $0.operation == chosen.operation && $0.weights == chosen.weights
-        && $0.instructionSet == level && !features.isSuperset(of: $0.requirements)
-    }
+  /// Whether no kernel of a list that the CPU runs is nearer to the level than the one of that name;
+  /// nil where the list has none of that name.
+  private func isNearest<F>(
+    _ name: String, in list: [KernelEntry<F>], to level: InstructionSet
+  ) -> Bool? {
+    guard let chosen = list.first(where: { $0.name == name }) else { return nil }
+    return chosen.instructionSet <= level
+      && !list.contains {
+        $0.operation == chosen.operation && $0.weights == chosen.weights
+          && $0.instructionSet > chosen.instructionSet && $0.instructionSet <= level
+          && features.isSuperset(of: $0.requirements)
+      }
   }
 
   /// What was forced is what is chosen.
@@ -109,7 +111,10 @@ package struct SelfTest {
     for forced in InstructionSet.available(on: features) where level == nil || level == forced {
       let names = (try? KernelLibrary(forcing: forced))?.selectedKernelNames ?? []
       let wrong = names.filter { name in
-        !name.hasSuffix("_\(forced.rawValue)") && !lacksFeatures(name, at: forced)
+        let isRight =
+          isNearest(name, in: KernelRegistry.packedProducts, to: forced)
+          ?? isNearest(name, in: KernelRegistry.quantizations, to: forced)
+        return isRight != true
       }
       let isRight = !names.isEmpty && wrong.isEmpty
       report("selection \(forced.rawValue)", names.count, isRight ? nil : "\(wrong)")

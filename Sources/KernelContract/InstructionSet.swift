@@ -5,6 +5,9 @@ public enum InstructionSet: String, CaseIterable, Hashable, Sendable, Comparable
   case portable
   /// AVX2, FMA, F16C and BMI2.
   case avx2
+  /// The same with AVX-VNNI, which CPUs have that lack AVX-512; what gains nothing by it runs the
+  /// kernels of `avx2`.
+  case avx2vnni
   /// AVX-512 F, BW, VL, DQ and VNNI, over everything that `avx2` has.
   case avx512vnni
 
@@ -13,6 +16,7 @@ public enum InstructionSet: String, CaseIterable, Hashable, Sendable, Comparable
     switch self {
     case .portable: []
     case .avx2: [.avx2, .fma, .f16c, .bmi2]
+    case .avx2vnni: [.avx2, .fma, .f16c, .bmi2, .avxvnni]
     case .avx512vnni:
       [
         .avx2, .fma, .f16c, .bmi2,
@@ -26,8 +30,16 @@ public enum InstructionSet: String, CaseIterable, Hashable, Sendable, Comparable
     allCases.filter { features.isSuperset(of: $0.requirements) }
   }
 
-  /// Levels are ordered by what they require.
-  public static func < (a: InstructionSet, b: InstructionSet) -> Bool {
-    a.requirements.rawValue < b.requirements.rawValue
+  /// Levels are ordered by how fast they are. A CPU of one level has those before it, but for
+  /// `avx2vnni`, which the first CPUs of `avx512vnni` lack.
+  public static func < (a: InstructionSet, b: InstructionSet) -> Bool { a.rank < b.rank }
+
+  private var rank: Int {
+    switch self {
+    case .portable: 0
+    case .avx2: 1
+    case .avx2vnni: 2
+    case .avx512vnni: 3
+    }
   }
 }

@@ -12,24 +12,31 @@ package enum KernelOperation: String, Hashable, Sendable, CaseIterable {
   case gemm
   /// Root-mean-square norm of a row.
   case rmsNorm = "rmsnorm"
+  /// The same of every head of a row.
+  case headNorm = "headnorm"
   /// The gated product of a feed-forward layer.
   case swiglu
   case add
   case multiply
   case scale
   case softmax
-  /// f32 to f16, f16 to f32, f32 to s8 with a scale.
+  /// f32 to f16, f16 to f32, f32 to s8 and to s16 with a scale.
   case convertToF16 = "convert_f16_f32"
   case convertFromF16 = "convert_f32_f16"
   case convertToS8 = "convert_s8_f32"
+  case convertToS16 = "convert_s16_f32"
   /// Rotary position embedding, pairs half a head apart or adjacent.
   case rotateHalves = "rope_halves"
   case rotateAdjacent = "rope_adjacent"
   case argMax = "argmax"
+  /// The places of the k largest values.
+  case topK = "topk"
   /// Small float products with f32, f16 and s8 on the right: attention.
   case panelF32 = "panel_f32_f32_f32"
   case panelF16 = "panel_f32_f32_f16"
   case panelS8 = "panel_f32_f32_s8"
+  /// The same in integers, with 16-bit numbers on the left.
+  case panelCodes = "panel_f32_s16_s8"
 }
 
 extension KernelOperation {

@@ -49,9 +49,11 @@ import CKernels
 /// element's alignment. Nothing is allocated and no memory outside the shapes is read or written,
 /// prefetches apart.
 @safe package struct PackedProductFunction: Sendable {
-  private let body: @Sendable (UnsafePointer<CKProduct>) -> Void
+  private let body: @Sendable @convention(c) (UnsafePointer<CKProduct>) -> Void
 
-  @unsafe package init(_ body: @escaping @Sendable (UnsafePointer<CKProduct>) -> Void) {
+  @unsafe package init(
+    _ body: @escaping @Sendable @convention(c) (UnsafePointer<CKProduct>) -> Void
+  ) {
     unsafe self.body = unsafe body
   }
 
@@ -77,9 +79,11 @@ import CKernels
 ///
 /// **Aliasing and alignment.** Input and outputs do not overlap; element alignment is enough.
 @safe package struct QuantizationFunction: Sendable {
-  private let body: @Sendable (UnsafePointer<CKQuantization>) -> Void
+  private let body: @Sendable @convention(c) (UnsafePointer<CKQuantization>) -> Void
 
-  @unsafe package init(_ body: @escaping @Sendable (UnsafePointer<CKQuantization>) -> Void) {
+  @unsafe package init(
+    _ body: @escaping @Sendable @convention(c) (UnsafePointer<CKQuantization>) -> Void
+  ) {
     unsafe self.body = unsafe body
   }
 

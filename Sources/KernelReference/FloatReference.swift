@@ -28,6 +28,25 @@ package enum FloatReference {
     return (token.activations, token.scales[0])
   }
 
+  /// f32 to s16 with a scale, `ConversionFunction`.
+  package static func toS16(_ values: [Float]) -> (codes: [Int16], scale: Float) {
+    let zeros = [Int16](repeating: 0, count: values.count)
+    if values.contains(where: { !$0.isFinite }) { return (zeros, .nan) }
+    let magnitude = values.reduce(0) { max($0, $1.magnitude) }
+    if magnitude < 0x1p-110 { return (zeros, 0) }
+    let factor = 32767 / magnitude
+    return (values.map { Int16(($0 * factor).rounded(.toNearestOrEven)) }, magnitude / 32767)
+  }
+
+  /// One element of `CodePanelFunction`, before it is added to what stands there.
+  package static func codeProduct(
+    _ a: [Int16], _ b: [Int8], rowScale: Float, columnScale: Float?
+  ) -> Float {
+    let sum = zip(a, b).reduce(0) { $0 + Int($1.0) * Int($1.1) }
+    let scaled = Float(sum) * rowScale
+    return columnScale.map { scaled * $0 } ?? scaled
+  }
+
   /// `RotationFunction` for one head; pair i is at (first(i), second(i)).
   package static func rotate(
     _ head: [Float], _ cosines: [Float], _ sines: [Float], adjacent: Bool
@@ -52,6 +71,13 @@ package enum FloatReference {
       if value > values[best] { best = index }
     }
     return best
+  }
+
+  /// `TopKFunction`; nil where a value is NaN.
+  package static func topK(_ values: [Float], k: Int) -> [Int32]? {
+    if values.contains(where: \.isNaN) { return nil }
+    let order = values.indices.sorted { (values[$0], $1) > (values[$1], $0) }
+    return order.prefix(k).map { Int32($0) }
   }
 
   /// Σ a·b and Σ |a·b|, for products and panels.

@@ -19,6 +19,25 @@ extension KernelRegistry {
     return unsafe vectors + portable
   }()
 
+  package static let headNorms: [KernelEntry<HeadNormFunction>] = {
+    #if arch(x86_64)
+      let vectors: [KernelEntry<HeadNormFunction>] = unsafe [
+        KernelEntry("headnorm_f32_avx512vnni", .headNorm, nil, .avx512vnni) {
+          unsafe headNormAVX512($0)
+        },
+        KernelEntry("headnorm_f32_avx2", .headNorm, nil, .avx2) { unsafe headNormAVX2($0) },
+      ]
+    #else
+      let vectors: [KernelEntry<HeadNormFunction>] = []
+    #endif
+    let portable: [KernelEntry<HeadNormFunction>] = unsafe [
+      KernelEntry("headnorm_f32_portable", .headNorm, nil, .portable) {
+        unsafe headNormPortable($0)
+      }
+    ]
+    return unsafe vectors + portable
+  }()
+
   package static let elementwise: [KernelEntry<ElementwiseFunction>] = {
     #if arch(x86_64)
       let vectors: [KernelEntry<ElementwiseFunction>] = unsafe [
@@ -88,9 +107,13 @@ extension KernelRegistry {
         KernelEntry("convert_s8_f32_avx512vnni", .convertToS8, nil, .avx512vnni) {
           unsafe toS8AVX512($0)
         },
+        KernelEntry("convert_s16_f32_avx512vnni", .convertToS16, nil, .avx512vnni) {
+          unsafe toS16AVX512($0)
+        },
         KernelEntry("convert_f16_f32_avx2", .convertToF16, nil, .avx2) { unsafe toF16AVX2($0) },
         KernelEntry("convert_f32_f16_avx2", .convertFromF16, nil, .avx2) { unsafe fromF16AVX2($0) },
         KernelEntry("convert_s8_f32_avx2", .convertToS8, nil, .avx2) { unsafe toS8AVX2($0) },
+        KernelEntry("convert_s16_f32_avx2", .convertToS16, nil, .avx2) { unsafe toS16AVX2($0) },
       ]
     #else
       let vectors: [KernelEntry<ConversionFunction>] = []
@@ -104,6 +127,9 @@ extension KernelRegistry {
       },
       KernelEntry("convert_s8_f32_portable", .convertToS8, nil, .portable) {
         unsafe toS8Portable($0)
+      },
+      KernelEntry("convert_s16_f32_portable", .convertToS16, nil, .portable) {
+        unsafe toS16Portable($0)
       },
     ]
     return unsafe vectors + portable
@@ -150,6 +176,21 @@ extension KernelRegistry {
     #endif
     let portable: [KernelEntry<SearchFunction>] = unsafe [
       KernelEntry("argmax_f32_portable", .argMax, nil, .portable) { unsafe argMaxPortable($0) }
+    ]
+    return unsafe vectors + portable
+  }()
+
+  package static let topKs: [KernelEntry<TopKFunction>] = {
+    #if arch(x86_64)
+      let vectors: [KernelEntry<TopKFunction>] = unsafe [
+        KernelEntry("topk_f32_avx512vnni", .topK, nil, .avx512vnni) { unsafe topKAVX512($0) },
+        KernelEntry("topk_f32_avx2", .topK, nil, .avx2) { unsafe topKAVX2($0) },
+      ]
+    #else
+      let vectors: [KernelEntry<TopKFunction>] = []
+    #endif
+    let portable: [KernelEntry<TopKFunction>] = unsafe [
+      KernelEntry("topk_f32_portable", .topK, nil, .portable) { unsafe topKPortable($0) }
     ]
     return unsafe vectors + portable
   }()

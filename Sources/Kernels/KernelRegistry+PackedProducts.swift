@@ -33,6 +33,32 @@ extension KernelRegistry {
           .init(gemmS8G32AVX512)),
       ]
       unsafe list += [
+        .init(
+          "gemv_f32_s8g64_s8c_r16_avx2vnni", .gemv, .s8c, .avx2vnni, .init(gemvS8CAVX2VNNI)),
+        .init(
+          "gemv_f32_s8g64_s8g32_r16_avx2vnni", .gemv, .s8g32, .avx2vnni, .init(gemvS8G32AVX2VNNI)),
+        .init(
+          "gemv_f32_s8g64_u4g32_r16_avx2vnni", .gemv, .u4g32, .avx2vnni, .init(gemvU4G32AVX2VNNI)),
+        .init(
+          "gemv_f32_s8g64_u4c_r16_avx2vnni", .gemv, .u4c, .avx2vnni, .init(gemvU4CAVX2VNNI)),
+        .init(
+          "gemv_f32_s8t_u2c_r16_avx2vnni", .gemv, .u2c, .avx2vnni, .init(gemvU2CAVX2VNNI)),
+        .init(
+          "gemv_f32_s8g64_u2g64_r16_avx2vnni", .gemv, .u2g64, .avx2vnni, .init(gemvU2G64AVX2VNNI)),
+        .init(
+          "gemm_f32_s8g64_s8c_r16t6_avx2vnni", .gemm, .s8c, .avx2vnni, .init(gemmS8CAVX2VNNI)),
+        .init(
+          "gemm_f32_s8g64_s8g32_r16t6_avx2vnni", .gemm, .s8g32, .avx2vnni, .init(gemmS8G32AVX2VNNI)),
+        .init(
+          "gemm_f32_s8g64_u4g32_r16t6_avx2vnni", .gemm, .u4g32, .avx2vnni, .init(gemmU4G32AVX2VNNI)),
+        .init(
+          "gemm_f32_s8g64_u4c_r16t6_avx2vnni", .gemm, .u4c, .avx2vnni, .init(gemmU4CAVX2VNNI)),
+        .init(
+          "gemm_f32_s8t_u2c_r16t6_avx2vnni", .gemm, .u2c, .avx2vnni, .init(gemmU2CAVX2VNNI)),
+        .init(
+          "gemm_f32_s8g64_u2g64_r16t6_avx2vnni", .gemm, .u2g64, .avx2vnni, .init(gemmU2G64AVX2VNNI)),
+      ]
+      unsafe list += [
         .init("gemv_f32_s8t_u2c_r16_avx2", .gemv, .u2c, .avx2, .init(gemvU2CAVX2)),
         .init("gemv_f32_s8g64_u2g64_r16_avx2", .gemv, .u2g64, .avx2, .init(gemvU2G64AVX2)),
         .init("gemv_f32_s8g64_u4g32_r16_avx2", .gemv, .u4g32, .avx2, .init(gemvU4G32AVX2)),

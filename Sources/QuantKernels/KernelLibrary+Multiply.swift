@@ -23,7 +23,7 @@ extension KernelLibrary {
     into output: UnsafeMutablePointer<Float>, outputStride: Int? = nil, rows: Range<Int>? = nil,
     pool: ThreadPool
   ) {
-    let usesGEMM = activations.tokenCount >= PackedProductChoice.gemmTokenCount(weights.format)
+    let usesGEMM = choice.usesGEMM(weights.format, tokenCount: activations.tokenCount)
     unsafe multiply(
       weights, activations, by: usesGEMM ? .gemm : .gemv, into: output,
       outputStride: outputStride, rows: rows, pool: pool)
@@ -59,7 +59,7 @@ extension KernelLibrary {
     let work = unsafe ProductWork(
       function: function, arguments: arguments, firstTile: firstTile,
       tileCount: (rows.upperBound + 15) / 16 - firstTile,
-      activations: needsScratch ? activations : nil)
+      activations: activations, needsScratch: needsScratch)
     // A part of some microseconds: 32 KiB of codes at one token, as many operations at more.
     let cost = weights.codeTileBytes * work.tileCount * tokenCount
     pool.run(work, partsPerThread: max(1, min(8, cost / (pool.threadCount * 32768))))
@@ -105,8 +105,21 @@ extension KernelLibrary {
   let arguments: CKProduct
   let firstTile: Int
   let tileCount: Int
-  /// For scratch; nil where the kernel needs none.
-  let activations: Activations?
+  /// For scratch. It outlives the run, and threads that copy the work retain nothing.
+  unowned(unsafe) let activations: Activations
+  let needsScratch: Bool
+
+  init(
+    function: PackedProductFunction, arguments: CKProduct, firstTile: Int, tileCount: Int,
+    activations: Activations, needsScratch: Bool
+  ) {
+    self.function = function
+    unsafe self.arguments = arguments
+    self.firstTile = firstTile
+    self.tileCount = tileCount
+    unsafe self.activations = activations
+    self.needsScratch = needsScratch
+  }
 
   func perform(part index: Int, of partCount: Int, thread: Int) {
     // Tiles go to threads in pairs: the widest panel has two.
@@ -117,7 +130,7 @@ extension KernelLibrary {
     var part = unsafe arguments
     unsafe part.tileBegin = firstTile + pairs.lowerBound * 2
     unsafe part.tileEnd = firstTile + min(tileCount, pairs.upperBound * 2)
-    if let activations { unsafe part.scratch = unsafe activations.scratch(thread: thread) }
+    if needsScratch { unsafe part.scratch = unsafe activations.scratch(thread: thread) }
     unsafe withUnsafePointer(to: part) { unsafe function($0) }
   }
 }

@@ -19,6 +19,9 @@ import PackedFormats
   /// The names of all chosen kernels, in the registry's order.
   public let selectedKernelNames: [String]
 
+  /// From how many tokens on GEMM multiplies.
+  package let choice: PackedProductChoice
+
   private let tokenQuantization, chunkQuantization, blockQuantization: QuantizationFunction
   private let gemv: ProductSelection
   private let gemm: ProductSelection
@@ -26,7 +29,15 @@ import PackedFormats
   /// Chooses the kernels of a level, or of the best one this CPU has.
   ///
   /// - Throws: `SelectionError.unavailable` where the CPU lacks what the level requires.
-  public init(forcing level: InstructionSet? = nil) throws(SelectionError) {
+  public convenience init(forcing level: InstructionSet? = nil) throws(SelectionError) {
+    try self.init(forcing: level, choosing: PackedProductChoice.measured)
+  }
+
+  /// The same, choosing between GEMV and GEMM as a function of the level says.
+  package init(
+    forcing level: InstructionSet?,
+    choosing choice: (InstructionSet) throws(SelectionError) -> PackedProductChoice
+  ) throws(SelectionError) {
     let features = CPUFeatures.detect()
     let available = InstructionSet.available(on: features)
     let instructionSet = level ?? available.max() ?? .portable
@@ -35,6 +46,7 @@ import PackedFormats
     }
     self.features = features
     self.instructionSet = instructionSet
+    self.choice = try choice(instructionSet)
     var names: [String] = []
     tokenQuantization = Self.choose(
       from: KernelRegistry.quantizations, .quantizePerToken, nil, instructionSet, features, &names)
@@ -75,12 +87,16 @@ import PackedFormats
 
   /// The level that the environment variable `AFM_ISA` names, or the best one without it.
   ///
+  /// `AFM_GEMM_TOKENS` says from how many tokens on products take GEMM, such as `u2c=6,s8c=8`; what
+  /// it does not name is as it was measured for the level.
+  ///
   /// - Throws: `SelectionError`, for a name that does not exist and a level that the CPU lacks.
   public static func fromEnvironment() throws(SelectionError) -> KernelLibrary {
     // getenv's string stays valid: nothing in this process changes its environment.
-    guard let value = unsafe getenv("AFM_ISA") else { return try KernelLibrary() }
-    let name = unsafe String(cString: value)
-    return try name.isEmpty ? KernelLibrary() : named(name)
+    let name = unsafe getenv("AFM_ISA").map { unsafe String(cString: $0) } ?? ""
+    let level = try name.isEmpty ? nil : self.level(name)
+    return try KernelLibrary(
+      forcing: level, choosing: PackedProductChoice.fromEnvironment(at:))
   }
 
   /// The level of that name; without one, what `AFM_ISA` says, or the machine's best.
@@ -88,8 +104,13 @@ import PackedFormats
   /// - Throws: `SelectionError`, as `fromEnvironment` does.
   package static func named(_ name: String?) throws(SelectionError) -> KernelLibrary {
     guard let name else { return try fromEnvironment() }
+    return try KernelLibrary(
+      forcing: level(name), choosing: PackedProductChoice.fromEnvironment(at:))
+  }
+
+  private static func level(_ name: String) throws(SelectionError) -> InstructionSet {
     guard let level = InstructionSet(rawValue: name) else { throw .unknownName(name) }
-    return try KernelLibrary(forcing: level)
+    return level
   }
 }
 

@@ -49,6 +49,10 @@ package struct MachineRoofs: Sendable {
         return unsafe rate(Int(CK_PEAK_CHAINS_AVX2) * 64, stepCount, pool) {
           unsafe ck_peak_int8_avx2($0, $1)
         }
+      case .avx2vnni:
+        return unsafe rate(Int(CK_PEAK_CHAINS_AVX2) * 64, stepCount, pool) {
+          unsafe ck_peak_int8_avx2vnni($0, $1)
+        }
       case .avx512vnni:
         return unsafe rate(Int(CK_PEAK_CHAINS_AVX512) * 128, stepCount, pool) {
           unsafe ck_peak_int8_avx512($0, $1)
@@ -64,7 +68,7 @@ package struct MachineRoofs: Sendable {
     #if arch(x86_64)
       switch level {
       case .portable: return nil
-      case .avx2:
+      case .avx2, .avx2vnni:
         return unsafe rate(Int(CK_PEAK_CHAINS_AVX2) * 16, stepCount, pool) {
           unsafe ck_peak_float_avx2($0, $1)
         }
@@ -99,7 +103,7 @@ package struct MachineRoofs: Sendable {
     #if arch(x86_64)
       switch level {
       case .portable: unsafe ck_read_portable(start, lineCount)
-      case .avx2: unsafe ck_read_avx2(start, lineCount)
+      case .avx2, .avx2vnni: unsafe ck_read_avx2(start, lineCount)
       case .avx512vnni: unsafe ck_read_avx512(start, lineCount)
       }
     #else

@@ -8,23 +8,26 @@ import PackedFormats
 /// Formulas, shapes, aliasing and tolerances stand in KernelContract. Pointers are valid for the
 /// counts given, for the time of the call; nothing is allocated, nothing is kept.
 @safe
-package struct VectorKernels: Sendable {
+package final class VectorKernels: Sendable {
   package let instructionSet: InstructionSet
   /// The names of the kernels that were chosen, for results and traces.
   package let kernelNames: [String]
 
   private let norm: NormFunction
+  private let headNorm: HeadNormFunction
   private let gate, sum, product: ElementwiseFunction
   private let scaling: ScalingFunction
   private let normalization: SoftmaxFunction
-  private let toF16, fromF16, toS8: ConversionFunction
+  private let toF16, fromF16, toS8, toS16: ConversionFunction
   private let halves, adjacent: RotationFunction
   private let search: SearchFunction
+  private let largest: TopKFunction
   private let panelF32, panelF16, panelS8: PanelFunction
+  private let panelCodes: CodePanelFunction
   private let gemvF32, gemvF16, gemmF32, gemmF16: FloatProductFunction
 
   /// The kernels of a level that this CPU has.
-  package init(_ library: KernelLibrary) {
+  package convenience init(_ library: KernelLibrary) {
     self.init(library.instructionSet, on: library.features)
   }
 
@@ -45,6 +48,7 @@ package struct VectorKernels: Sendable {
     }
     instructionSet = level
     unsafe norm = choose(KernelRegistry.norms, .rmsNorm)
+    unsafe headNorm = choose(KernelRegistry.headNorms, .headNorm)
     unsafe gate = choose(KernelRegistry.elementwise, .swiglu)
     unsafe sum = choose(KernelRegistry.elementwise, .add)
     unsafe product = choose(KernelRegistry.elementwise, .multiply)
@@ -53,12 +57,15 @@ package struct VectorKernels: Sendable {
     unsafe toF16 = choose(KernelRegistry.conversions, .convertToF16)
     unsafe fromF16 = choose(KernelRegistry.conversions, .convertFromF16)
     unsafe toS8 = choose(KernelRegistry.conversions, .convertToS8)
+    unsafe toS16 = choose(KernelRegistry.conversions, .convertToS16)
     unsafe halves = choose(KernelRegistry.rotations, .rotateHalves)
     unsafe adjacent = choose(KernelRegistry.rotations, .rotateAdjacent)
     unsafe search = choose(KernelRegistry.searches, .argMax)
+    unsafe largest = choose(KernelRegistry.topKs, .topK)
     unsafe panelF32 = choose(KernelRegistry.panels, .panelF32)
     unsafe panelF16 = choose(KernelRegistry.panels, .panelF16)
     unsafe panelS8 = choose(KernelRegistry.panels, .panelS8)
+    unsafe panelCodes = choose(KernelRegistry.codePanels, .panelCodes)
     unsafe gemvF32 = choose(KernelRegistry.floatProducts, .gemv, .f32)
     unsafe gemvF16 = choose(KernelRegistry.floatProducts, .gemv, .f16)
     unsafe gemmF32 = choose(KernelRegistry.floatProducts, .gemm, .f32)
@@ -74,6 +81,17 @@ package struct VectorKernels: Sendable {
     var arguments = unsafe CKNorm(
       input: input, weight: weight, output: output, count: count, epsilon: epsilon)
     unsafe norm(&arguments)
+  }
+
+  /// `rmsNorm` of each head of a row in place; heads share the weight, of `dimension` floats.
+  @unsafe package func rmsNorm(
+    heads values: UnsafeMutablePointer<Float>, count: Int, stride: Int, dimension: Int,
+    weight: UnsafePointer<Float>, epsilon: Float
+  ) {
+    var arguments = unsafe CKHeadNorm(
+      values: values, weight: weight, headCount: count, headStride: stride, dimension: dimension,
+      epsilon: epsilon)
+    unsafe headNorm(&arguments)
   }
 
   /// output = silu(gate) · up; output may be either.
@@ -158,6 +176,19 @@ package struct VectorKernels: Sendable {
     return scale
   }
 
+  /// The same with 16-bit codes −32767…32767.
+  @unsafe package func quantize(
+    _ input: UnsafePointer<Float>, toS16 output: UnsafeMutablePointer<Int16>, count: Int
+  ) -> Float {
+    var scale: Float = 0
+    unsafe withUnsafeMutablePointer(to: &scale) { scale in
+      var arguments = unsafe CKConversion(
+        input: input, output: UnsafeMutableRawPointer(output), scale: scale, count: count)
+      unsafe toS16(&arguments)
+    }
+    return scale
+  }
+
   /// Rotates heads in place by one position's angles, `pairCount` cosines and sines.
   @unsafe package func rope(
     _ values: UnsafeMutablePointer<Float>, cosines: UnsafePointer<Float>,
@@ -183,6 +214,22 @@ package struct VectorKernels: Sendable {
     return index < 0 ? nil : index
   }
 
+  /// The places of the k largest values, largest first, smaller places first among equals, into
+  /// `indices`; false where any value is NaN, and then they mean nothing. `keys` is room for k.
+  @unsafe package func topK(
+    _ values: UnsafePointer<Float>, count: Int, k: Int, keys: UnsafeMutablePointer<UInt64>,
+    indices: UnsafeMutablePointer<Int32>
+  ) -> Bool {
+    precondition(k >= 1 && k <= count && count < 1 << 31, "1...count of at most 2^31 - 1 values")
+    var found = 0
+    unsafe withUnsafeMutablePointer(to: &found) { found in
+      var arguments = unsafe CKTopK(
+        values: values, keys: keys, indices: indices, count: count, k: k, found: found)
+      unsafe largest(&arguments)
+    }
+    return found >= 0
+  }
+
   /// C = A · B, or C += A · B; row-major, strides in elements, B of the panel's element type.
   @unsafe package func panelProduct(
     a: UnsafePointer<Float>, aStride: Int, b: UnsafeRawPointer, bStride: Int,
@@ -197,6 +244,23 @@ package struct VectorKernels: Sendable {
     case .f16: unsafe panelF16(&arguments)
     case .s8: unsafe panelS8(&arguments)
     }
+  }
+
+  /// C = (A · B) · rowScales · columnScales, or C += that; A of 16-bit and B of 8-bit codes, summed
+  /// as integers. The element behind each row of A is read where the depth is odd; the depth is at
+  /// most 512.
+  @unsafe package func codeProduct(
+    a: UnsafePointer<Int16>, aStride: Int, rowScales: UnsafePointer<Float>,
+    b: UnsafePointer<Int8>, bStride: Int, columnScales: UnsafePointer<Float>?,
+    c: UnsafeMutablePointer<Float>, cStride: Int, rows: Int, columns: Int, depth: Int,
+    accumulates: Bool
+  ) {
+    precondition(depth <= 512, "sums of more than 512 products do not fit")
+    var arguments = unsafe CKCodePanel(
+      a: a, b: b, c: c, rowScales: rowScales, columnScales: columnScales, aStride: aStride,
+      bStride: bStride, cStride: cStride, rowCount: rows, columnCount: columns, depth: depth,
+      accumulates: accumulates ? 1 : 0)
+    unsafe panelCodes(&arguments)
   }
 
   /// output[t][r] = weights[r] · activations[t] for the rows given; row-major, strides in elements.

@@ -24,6 +24,7 @@ extension InstructionSet {
     case .portable: 1
     case .avx2: 2
     case .avx512vnni: 3
+    case .avx2vnni: 4
     }
   }
 
@@ -31,6 +32,7 @@ extension InstructionSet {
     switch self {
     case .portable: "portable"
     case .avx2: "avx2"
+    case .avx2vnni: "avx2vnni"
     case .avx512vnni: "avx512vnni"
     }
   }
@@ -116,6 +118,11 @@ extension InstructionSet {
     }
   }
 
+  /// Whether a product of so many tokens runs GEMM, which needs scratch memory.
+  func usesGEMM(_ format: WeightFormat, tokenCount: Int) -> Bool {
+    PackedProductChoice.measured(level).usesGEMM(format, tokenCount: tokenCount)
+  }
+
   func product(_ format: WeightFormat, tokenCount: Int) -> NamedProduct {
     let pair =
       switch format {
@@ -138,11 +145,6 @@ extension InstructionSet {
     u2c.deallocate()
     u2g64.deallocate()
   }
-}
-
-/// Whether a product of so many tokens runs GEMM, which needs scratch memory.
-func usesGEMM(_ format: WeightFormat, tokenCount: Int) -> Bool {
-  tokenCount >= PackedProductChoice.gemmTokenCount(format)
 }
 
 /// The library behind a handle: one that `afm_library_create` returned and nobody has destroyed.

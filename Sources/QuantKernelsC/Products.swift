@@ -38,7 +38,7 @@ import PackedFormats
     try place.requireDisjoint(from: tokens.range)
 
     var working: UnsafeMutableRawPointer?
-    if usesGEMM(layout.format, tokenCount: x.tokenCount) {
+    if unsafe kernels.pointee.usesGEMM(layout.format, tokenCount: x.tokenCount) {
       scratchBytes = PackedProductScratch.byteCount(columns: layout.columns)
       let range = try unsafe MemoryRange(
         scratch, byteCount: givenScratchBytes, needed: scratchBytes * threadCount, alignment: 64)
@@ -101,7 +101,7 @@ package func afm_scratch_bytes(
     let columnCount = try checked(columns, atMost: Limits.columns)
     let threadCount = try checked(threads, atMost: Limits.threads)
     unsafe bytes.pointee =
-      usesGEMM(format, tokenCount: tokenCount)
+      PackedProductChoice.mayUseGEMM(format, tokenCount: tokenCount)
       ? PackedProductScratch.byteCount(columns: columnCount) * threadCount : 0
   }
 }

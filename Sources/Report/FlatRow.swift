@@ -110,7 +110,8 @@ extension RunRow.CodingKeys {
   /// The column's type. Arrays are JSON text; a flag is 0 or 1.
   var columnType: FlatRow.ColumnType {
     switch self {
-    case .buildCommit, .cpuInfo, .modelFilename, .modelType, .keyElement, .valueElement, .testTime,
+    case .buildCommit, .cpuInfo, .modelFilename, .modelType, .adapter, .prefillLayers, .keyElement,
+      .valueElement, .testTime,
       .sampleNanoseconds, .sampleTokensPerSecond, .test, .tier, .reasoning, .finish, .ttftInterval,
       .ttfoInterval, .tpotInterval, .intervalRefusal, .ttftSamples, .ttfoSamples, .tpotSamples,
       .itlP50Interval, .itlRefusal, .itlSamples, .contextLimitSource, .contextUsed, .instructionSet,

@@ -131,7 +131,9 @@ struct MarkdownReport {
 
   private static func label(_ row: RunRow) -> String {
     let turn = row.test == "chat" ? row.turn.map { " turn \($0)" } ?? "" : ""
-    return row.test + turn + (row.depth > 0 ? " @ d\(row.depth)" : "")
+    let layers = row.prefillLayers == "all" ? ", all layers" : ""
+    let adapter = row.adapter.map { " + \($0.split(separator: "/").last ?? "")" } ?? ""
+    return row.test + turn + (row.depth > 0 ? " @ d\(row.depth)" : "") + layers + adapter
   }
 
   private mutating func rate(_ row: RunRow) -> String {

@@ -36,6 +36,7 @@ package final class LanguageModelSession {
     package var keyElement = "f16"
     package var valueElement = "f16"
     package var batchTokens = 512
+    package var runsAllLayers = false
     package var recorder: TraceRecorder?
     package var writer = TraceWriter.discarding()
 
@@ -52,7 +53,8 @@ package final class LanguageModelSession {
     session = try engine.makeSession(
       SessionOptions(
         contextLimit: context.limit, keyElement: options.keyElement,
-        valueElement: options.valueElement, batchTokens: options.batchTokens, trace: trace))
+        valueElement: options.valueElement, batchTokens: options.batchTokens,
+        runsAllLayers: options.runsAllLayers, trace: trace))
     if let instructions = options.instructions, !instructions.isEmpty {
       messages.append(Message(role: .system, content: instructions))
       transcript.append(.instructions(instructions))
@@ -96,6 +98,15 @@ package final class LanguageModelSession {
         preloaded = tokens
       }
     }
+    restart()
+  }
+
+  /// Answers what follows with an adapter of the engine, or with none. What was said before was
+  /// computed otherwise: where the adapter changes, the next turn runs all of it again.
+  package func use(_ adapter: (any EngineAdapter)?) throws {
+    guard adapter !== session.adapter else { return }
+    try engineCall { () throws(EngineError) in try session.use(adapter) }
+    preloaded = []
     restart()
   }
 

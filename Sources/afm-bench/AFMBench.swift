@@ -16,7 +16,7 @@ struct AFMBench: ParsableCommand {
       RunCommand.self, PackCommand.self, MakeCommand.self, InspectCommand.self, VerifyCommand.self,
       LoadCommand.self, DumpCommand.self, ExportCommand.self, TokenizeCommand.self,
       LogitsCommand.self, GenerateCommand.self, ScoreCommand.self, TraceCommand.self,
-      KernelsCommand.self, RoofCommand.self, ASTCCommand.self,
+      KernelsCommand.self, RoofCommand.self, ASTCCommand.self, CacheCommand.self,
     ])
 
   static func main() {

@@ -19,6 +19,7 @@ struct BenchmarkRun {
   /// What each row is judged by.
   private var evidence: [VerdictEvidence] = []
   private var environment: Environment?
+  private var adapterByteCounts: [String: Int] = [:]
   private let started: SystemState
 
   /// Checks that every model opens and every output can be written, before long work begins.
@@ -66,9 +67,13 @@ struct BenchmarkRun {
           threads: threads, instructionSet: plan.instructionSet,
           waiting: plan.isPolite ? .polite : .spinning))
       facts = engine.facts
+      let adapters = try plan.configuration.adapters.compactMap { path in
+        try path.map { try engine.loadAdapter($0) }
+      }
+      for adapter in adapters { adapterByteCounts[adapter.name] = adapter.byteCount }
       before = probe.state()
       var measuring = Runner(
-        engine: engine, configuration: plan.configuration, recorder: recorder)
+        engine: engine, adapters: adapters, configuration: plan.configuration, recorder: recorder)
       runner = measuring.run { done, total, what in
         Console.progress("\(model): \(done)/\(total) \(what)")
       }
@@ -86,7 +91,9 @@ struct BenchmarkRun {
       row.cpuInfo = environment?.cpuModel ?? probe.cpuModel()
       row.peakResidentByteCount = peak
       row.recordBandwidth(
-        decodeWeightByteCount: facts.decodeWeightByteCount, memoryReadBytesPerSecond: roof)
+        decodeWeightByteCount: facts.decodeWeightByteCount
+          + (row.adapter.flatMap { adapterByteCounts[$0] } ?? 0),
+        memoryReadBytesPerSecond: roof)
       row.recordingOverhead = overhead.share(of: cell)
       var evidence = VerdictEvidence()
       evidence.samples = row.sampleNanoseconds.map { Double($0) }

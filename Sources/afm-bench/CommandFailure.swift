@@ -2,6 +2,7 @@ import BenchCore
 import EngineInterface
 import Engines
 import Files
+import KVCache
 import ModelFile
 import QuantKernels
 import TensorCore
@@ -35,11 +36,11 @@ struct CommandFailure: Error {
     case .input(let error) as PackError: self.init(.badInput, error.description)
     case .output(let error) as PackError: self.init(.environment, error.description)
     case let error as SelectionError:
-      if case .unknownName = error {
-        self.init(.usage, error.description)
-      } else {
-        self.init(.environment, error.description)
+      switch error {
+      case .unknownName, .unknownChoice: self.init(.usage, error.description)
+      case .unavailable: self.init(.environment, error.description)
       }
+    case let error as CacheError: self.init(.usage, error.description)
     case let error as TierError: self.init(.badInput, error.description)
     case let error as EngineError: self.init(.badInput, error.description)
     case let error as TokenizerError: self.init(.badInput, String(describing: error))

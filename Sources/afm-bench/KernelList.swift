@@ -44,6 +44,7 @@ struct KernelList: Encodable {
     unsafe add(KernelRegistry.rotations)
     unsafe add(KernelRegistry.searches)
     unsafe add(KernelRegistry.panels)
+    unsafe add(KernelRegistry.codePanels)
     unsafe add(KernelRegistry.floatProducts)
     isa = library.instructionSet.rawValue
     self.rows = rows

@@ -7,12 +7,18 @@ import PackedFormats
 struct KernelPlan {
   var cases: [KernelCase]
   var threadCounts: [Int?]
+  var shapes: [ProductShape]
+  var places: [KernelCase.Place]
+  /// Nil for all.
+  var formats: [WeightFormat]?
 
   init(_ command: KernelsCommand) throws {
     let operations = try command.op.map { try Self.operations($0) }
     let formats = try command.weights.map { try Self.formats($0) }
     let shapes = try Self.items(command.shape).map(Self.shape)
-    let places = try Self.items(command.places).map { name in
+    self.formats = formats
+    self.shapes = shapes
+    places = try Self.items(command.places).map { name in
       guard let place = KernelCase.Place(rawValue: name) else {
         throw Self.failure("--in", name, "known are cache and memory")
       }
@@ -87,15 +93,9 @@ struct KernelPlan {
     }
   }
 
-  private static func shape(_ text: String) throws -> (rows: Int, columns: Int) {
-    let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
-    guard sides.count == 2, let rows = sides[0], let columns = sides[1], rows > 0, columns > 0,
-      rows <= 1 << 20, columns <= 1 << 17, rows * columns <= 1 << 28
-    else {
-      throw failure(
-        "--shape", text, "ROWSxCOLUMNS is needed, up to 1048576 x 131072 and 2^28 weights")
-    }
-    return (rows, columns)
+  private static func shape(_ text: String) throws -> ProductShape {
+    guard let shape = ProductShape(text) else { throw failure("--shape", text, ProductShape.rule) }
+    return shape
   }
 
   private static func failure(_ option: String, _ text: String, _ reason: String) -> CommandFailure

@@ -1,11 +1,15 @@
 import ArgumentParser
 import EngineInterface
 import Engines
+import KVCache
 
 /// The options of every command that runs a model.
 struct ModelOptions: ParsableArguments {
   @Option(help: "The model: .afmw, or .gguf or safetensors (then run in float32).")
   var model: String
+
+  @Option(help: "A low-rank adapter's file: the model runs with it.")
+  var adapter: String?
 
   @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
   var threads: Int?
@@ -13,21 +17,21 @@ struct ModelOptions: ParsableArguments {
   @Flag(help: "Threads sleep rather than spin: for a machine that others use too.")
   var polite = false
 
-  @Option(help: "Forces an instruction set: portable, avx2 or avx512vnni. AFM_ISA does the same.")
+  @Option(help: "Forces portable, avx2, avx2vnni or avx512vnni. AFM_ISA does the same.")
   var isa: String?
 
   @Option(
     name: [.customLong("ctk", withSingleDash: true), .customLong("cache-type-k")],
-    help: "How the cache stores keys: f32, f16 or s8.")
+    help: "How the cache stores keys: f32, f16, s8, s8static or u4g32.")
   var keyElement = "f32"
 
   @Option(
     name: [.customLong("ctv", withSingleDash: true), .customLong("cache-type-v")],
-    help: "How the cache stores values: f32, f16 or s8.")
+    help: "How the cache stores values: f32, f16, s8, s8static or u4g32.")
   var valueElement = "f32"
 
   /// What a cache can hold.
-  static let elements = ["f32", "f16", "s8"]
+  static let elements = CacheElement.allCases.map(\.rawValue)
 
   func validate() throws {
     if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }
@@ -48,9 +52,11 @@ struct ModelOptions: ParsableArguments {
   /// A session that holds `positions`, or as many as the model was trained for.
   func session(of engine: any Engine, positions: Int? = nil) throws -> any Session {
     let trained = engine.facts.trainedContextLength
-    return try engine.makeSession(
+    let session = try engine.makeSession(
       SessionOptions(
         contextLimit: min(positions ?? trained, trained), keyElement: keyElement,
         valueElement: valueElement))
+    if let adapter { try session.use(try engine.loadAdapter(adapter)) }
+    return session
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BenchCore
 import Foundation
+import KVCache
 import TensorCore
 import Tiers
 
@@ -32,6 +33,10 @@ struct RunPlan {
     }
     configuration.repetitions = command.repetitions
     configuration.batchTokens = command.batchTokens
+    configuration.runsAllLayers = command.allLayers
+    if !command.adapter.isEmpty {
+      configuration.adapters = command.adapter.map { $0 == "none" ? nil : $0 }
+    }
     configuration.keyElements = try Self.elements(command.keyElements, option: "-ctk")
     configuration.valueElements = try Self.elements(command.valueElements, option: "-ctv")
     if !command.tests.promptFile.isEmpty {
@@ -148,12 +153,11 @@ struct RunPlan {
   private static func elements(_ text: String, option: String) throws -> [String] {
     let known = ModelOptions.elements
     return try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
-      let name = ["q8_0", "int8"].contains(part) ? "s8" : String(part)
-      guard known.contains(name) else {
+      guard let element = CacheElement(commandLineName: String(part)) else {
         throw CommandFailure(
           .usage, "\(option) '\(part)': known: \(known.joined(separator: ", "))")
       }
-      return name
+      return element.rawValue
     }
   }
 

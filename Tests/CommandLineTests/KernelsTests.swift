@@ -75,7 +75,35 @@ import Testing
     #expect(rows.contains { $0.kernel == "gemv_f32_s8t_u2c_r16_portable" && $0.selected })
   }
 
+  @Test func tuningPrintsATableThatCanBeUsed() throws {
+    struct Choice: Decodable {
+      struct Row: Decodable {
+        var weights: String
+        var tokens: Int
+        var ratio: Double
+      }
+      var isa: String
+      var rows: [Row]
+      var gemm_tokens: String
+    }
+    let words = "kernels --tune --weights u2c --shape 48x128 --in cache -t 1 -r 1"
+    let arguments = words.split(separator: " ").map(String.init)
+    let result = try Program.run(arguments + ["--json"])
+    #expect(result.status == 0, "\(result)")
+    let choice = try JSONDecoder().decode(Choice.self, from: result.output)
+    #expect(choice.rows.allSatisfy { $0.weights == "u2c" && $0.ratio > 0 })
+    #expect(choice.rows.first?.tokens == 2 && choice.rows.count > 5)
+    // Its own output is accepted; what is no table is not.
+    for (value, status) in [(choice.gemm_tokens, 0), ("u2c=0", 2)] as [(String, Int32)] {
+      let again = try Program.run(arguments, environment: ["AFM_GEMM_TOKENS": value])
+      #expect(again.status == status, "\(again)")
+      #expect(again.outputText.contains("AFM_GEMM_TOKENS=s8c=") == (status == 0))
+      #expect(again.error.contains("u2c=0") == (status != 0))
+    }
+  }
+
   @Test(arguments: [
+    "--tune --op gemv", "--tune --list",
     "--op nothing", "--weights u3c", "--shape 4y4", "--shape 0x4", "--shape 1048576x131072",
     "--tokens 0", "--in disk", "-t 0", "--op rmsnorm --tokens 99999",
   ])

@@ -43,19 +43,27 @@ import Testing
     #expect(try made("3", "--seed", "43") != first)
   }
 
-  /// No engine runs the graph yet: what would run it says so by name.
-  @Test func enginesRefuseTheGraphByName() throws {
+  @Test func thePresetRunsWithAdaptersAndEveryCache() throws {
     let folder = try TemporaryFolder()
-    let path = folder.file("tiny.afmw")
-    #expect(try Program.run(["make", Self.tiny, path]).status == 0)
-    try Data("[1, 2]".utf8).write(to: folder.url("ids"))
-    for line in [
-      ["run", path, "-n", "1"], ["logits", "--model", path, "--ids-file", folder.file("ids")],
-    ] {
-      let result = try Program.run(line)
-      #expect(result.status == 3, "\(result)")
-      #expect(result.error.contains("\"afm-ondevice\" is not one that runs here"), "\(result)")
-    }
+    let (model, adapter) = (folder.file("tiny.afmw"), folder.file("adapter.safetensors"))
+    #expect(try Program.run(["make", Self.tiny, model]).status == 0)
+    let made = try Program.run(["make", Self.tiny, adapter, "--adapter-rank", "4", "--json"])
+    #expect(
+      made.status == 0 && made.outputText.contains("\"adapter_parameters\":148736"), "\(made)")
+    let line = [
+      "run", model, "-p", "20", "-n", "4", "-r", "1", "--tier", "on-device", "--json", "-ctk",
+      "f16,s8,s8static,u4g32", "-ctv", "s8static", "--adapter", "none", "--adapter", adapter,
+    ]
+    let result = try Program.run(line)
+    #expect(result.status == 0, "\(result)")
+    let rows = try #require(
+      try JSONSerialization.jsonObject(with: result.output) as? [[String: Any]])
+    // Two tests of four caches, each with and without the adapter.
+    #expect(rows.count == 16 && rows.allSatisfy { $0["error"] is NSNull })
+    #expect(rows.filter { $0["adapter"] as? String == adapter }.count == 8)
+    #expect(rows.allSatisfy { $0["prefill_layers"] as? String == "needed" })
+    let wrong = try Program.run(["run", model, "-n", "1", "--adapter", model])
+    #expect(wrong.status == 3 && wrong.error.contains(model), "\(wrong)")
   }
 
   @Test(arguments: [

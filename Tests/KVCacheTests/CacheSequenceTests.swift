@@ -34,7 +34,7 @@ import Testing
       byteBudget: poolPages * geometry.pageByteCount + geometry.pageByteCount / 2)
     try #require(pool.pageCount == poolPages)
     var sequences = (0..<4).map { _ in
-      ModelledSequence(pool: pool, maximumPositions: poolPages * geometry.pagePositions)
+      ModelledSequence(pool: pool, maximumPositions: 2 * poolPages * geometry.pagePositions)
     }
     var peak = 0
     var refusals = 0
@@ -94,7 +94,8 @@ import Testing
       modelled.pageCount = 0
     default:
       // The old sequence is freed here and gives its pages back.
-      modelled = ModelledSequence(pool: pool, maximumPositions: 1)
+      modelled = ModelledSequence(
+        pool: pool, maximumPositions: 2 * poolPages * geometry.pagePositions)
     }
     return 0
   }
@@ -135,7 +136,7 @@ import Testing
       * ((geometry.keyElement == .s8 ? 1 : 0) + (geometry.valueElement == .s8 ? 1 : 0))
     return CacheUsage(
       allocatedBytes: modelled.pageCount * geometry.pageByteCount, usedBytes: ideal + scales,
-      idealBytes: ideal)
+      idealBytes: ideal, scaleBytes: scales)
   }
 
   @Test(arguments: geometries) func aFullPoolRefusesAndChangesNothing(
@@ -185,6 +186,7 @@ import Testing
     #expect(CacheElement(commandLineName: "q8_0") == .s8)
     #expect(CacheElement(commandLineName: "int8") == .s8)
     #expect(CacheElement.allCases.allSatisfy { CacheElement(commandLineName: $0.rawValue) == $0 })
+    #expect(CacheElement(commandLineName: "q4_1") == .u4g32)
     #expect(CacheElement(commandLineName: "q4_0") == nil)
   }
 }

@@ -11,7 +11,7 @@ struct StoredHead: Equatable {
   /// Seeded bytes in the elements of a geometry.
   init(geometry: CacheGeometry, using generator: inout some RandomNumberGenerator) {
     func bytes(_ element: CacheElement, _ generator: inout some RandomNumberGenerator) -> [UInt8] {
-      (0..<(geometry.headDimension * element.byteCount)).map { _ in
+      (0..<element.byteCount(elements: geometry.headDimension)).map { _ in
         UInt8.random(in: .min ... .max, using: &generator)
       }
     }
@@ -30,7 +30,8 @@ extension StoredHead {
     // The sequence holds the page, and all indices are inside the panels' documented shapes.
     let place = unsafe sequence.headPage(
       store: store, head: head, page: position / geometry.pagePositions)
-    let (keySize, valueSize) = (geometry.keyElement.byteCount, geometry.valueElement.byteCount)
+    let keySize = geometry.keyElement.byteCount(elements: 1)
+    let valueSize = geometry.valueElement.byteCount(elements: 1)
     var key: [UInt8] = []
     for index in 0..<geometry.headDimension {
       for byte in 0..<keySize {

@@ -26,6 +26,20 @@ import Testing
     #expect(found == [])
   }
 
+  @Test func headNorms() {
+    let found = unsafe failures(KernelRegistry.headNorms) {
+      unsafe FloatKernelCheck.check($0, seed: $1)
+    }
+    #expect(found == [])
+  }
+
+  @Test func topKs() {
+    let found = unsafe failures(KernelRegistry.topKs) {
+      unsafe FloatKernelCheck.check($0, seed: $1)
+    }
+    #expect(found == [])
+  }
+
   @Test func elementwise() {
     let found = unsafe failures(KernelRegistry.elementwise) {
       unsafe FloatKernelCheck.check($0, seed: $1)
@@ -63,6 +77,13 @@ import Testing
 
   @Test func searches() {
     let found = unsafe failures(KernelRegistry.searches) {
+      unsafe FloatKernelCheck.check($0, seed: $1)
+    }
+    #expect(found == [])
+  }
+
+  @Test func codePanels() {
+    let found = unsafe failures(KernelRegistry.codePanels) {
       unsafe FloatKernelCheck.check($0, seed: $1)
     }
     #expect(found == [])

@@ -1,3 +1,4 @@
+import Files
 import ModelFile
 import PackedFormats
 import TensorCore

@@ -34,7 +34,7 @@ import Testing
       afm_pool *pool;
       check(afm_pool_create(0, &pool));
       int before = 0, during = 0, packing = 0;
-      for (afm_level level = 1; level <= 3; level += 1) {
+      for (afm_level level = 1; level <= 4; level += 1) {
         afm_library *library;
         if (afm_library_create(level, &library) == AFM_ERROR_UNAVAILABLE) continue;
         before += count;

@@ -105,7 +105,7 @@ import Testing
       #expect(unsafe (handle != nil) == isAvailable)
       unsafe c.destroy(handle)
     }
-    for number in [-1, 4, .max] as [afm_level] {
+    for number in [-1, 5, .max] as [afm_level] {
       var handle: OpaquePointer?
       #expect(unsafe c.create(number, &handle) == afm_error(AFM_ERROR_LEVEL))
       #expect(unsafe c.levelName(number) == nil && handle == nil)

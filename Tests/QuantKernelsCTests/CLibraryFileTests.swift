@@ -56,7 +56,7 @@ import Testing
 
   /// The levels whose kernels the example has named.
   static func levels(_ output: String) -> Set<String> {
-    Set(output.matches(of: /_(portable|avx2|avx512vnni) +\d+ token/).map { String($0.1) })
+    Set(output.matches(of: /_(portable|avx2|avx2vnni|avx512vnni) +\d+ token/).map { String($0.1) })
   }
 
   @Test(.needs(.cLibrary, .tool("cc"))) func theCExampleRunsWithBothLibraries() throws {

@@ -15,6 +15,7 @@ import Testing
     switch level {
     case .portable: afm_level(AFM_LEVEL_PORTABLE)
     case .avx2: afm_level(AFM_LEVEL_AVX2)
+    case .avx2vnni: afm_level(AFM_LEVEL_AVX2VNNI)
     case .avx512vnni: afm_level(AFM_LEVEL_AVX512VNNI)
     }
   }

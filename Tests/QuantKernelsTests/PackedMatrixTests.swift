@@ -2,6 +2,7 @@ import KernelChecks
 import PackedFormats
 import QuantKernels
 import TensorCore
+import TestSupport
 import Testing
 
 /// The run-time layout and its way back.
@@ -10,7 +11,7 @@ struct PackedMatrixTests {
 
   /// Random planes whose unused bits are zero.
   static func planes(_ format: WeightFormat, _ rows: Int, _ columns: Int) -> [Plane: [UInt8]] {
-    var random = Sequence64(state: 11)
+    var random = SeededGenerator(seed: 11)
     var planes: [Plane: [UInt8]] = [:]
     for plane in Plane.allCases {
       let count = format.byteCount(of: plane, rows: rows, columns: columns) ?? 0

@@ -84,11 +84,22 @@ final class ScriptedEngine: Engine, @unchecked Sendable {
     return addsGenerationPrompt ? text + "<|im_start|>assistant\n" : text
   }
 
+  func loadAdapter(_ path: String) throws -> any EngineAdapter { ScriptedAdapter(name: path) }
+
   func makeSession(_ options: SessionOptions) -> any Session {
     let session = ScriptedSession(script: script, contextLimit: options.contextLimit)
     sessions.append(session)
     return session
   }
+}
+
+/// An adapter that changes nothing but the session that uses it.
+final class ScriptedAdapter: EngineAdapter {
+  let name: String
+  var parameterCount: Int { 0 }
+  var byteCount: Int { 0 }
+
+  init(name: String) { self.name = name }
 }
 
 /// A timeline of a scripted engine: the tokens themselves are the cache.
@@ -97,6 +108,7 @@ final class ScriptedSession: Session {
   let contextLimit: Int
   var recordsDetail = true
   private(set) var tokens: [Int32] = []
+  private(set) var adapter: (any EngineAdapter)?
 
   init(script: ScriptedEngine.Script, contextLimit: Int) {
     self.script = script
@@ -113,6 +125,8 @@ final class ScriptedSession: Session {
     SessionCacheUsage(
       allocated: (tokens.count + 15) / 16 * 160, used: tokens.count * 10, ideal: tokens.count * 8)
   }
+
+  func use(_ adapter: (any EngineAdapter)?) { self.adapter = adapter }
 
   func prefill(_ added: ArraySlice<Int32>) throws(EngineError) {
     precondition(!added.isEmpty, "no tokens to run")

@@ -25,11 +25,14 @@ let package = Package(
     .target(name: "CKernels"),
     module("PackedFormats", ["TensorCore", "CKernels"]),
     module("Tokenization"),
-    module("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files", "CZstd"]),
+    module("RandomNumbers"),
+    module(
+      "ModelFile",
+      ["PackedFormats", "Tokenization", "TensorCore", "Files", "RandomNumbers", "CZstd"]),
     .target(name: "CFuzz"),
     .executableTarget(
       name: "Fuzz",
-      dependencies: ["ModelFile", "PackedFormats", "Tokenization", "TensorCore", "CFuzz"],
+      dependencies: ["ModelFile", "PackedFormats", "Tokenization", "TensorCore", "Files", "CFuzz"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -11,6 +11,7 @@
 #include "ck_targets.h"
 
 #include "ck_primitives_avx2.h"
+#include "ck_primitives_avx2vnni.h"
 #include "ck_primitives_avx512.h"
 #include "ck_primitives_astc_avx2.h"
 #include "ck_primitives_astc_avx512.h"
@@ -19,6 +20,7 @@
 
 #include "ck_product.h"
 #include "ck_float.h"
+#include "ck_attention.h"
 #include "ck_texels.h"
 #include "ck_layout.h"
 #include "ck_roofs.h"

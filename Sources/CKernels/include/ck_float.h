@@ -14,6 +14,14 @@ typedef struct CKNorm {
   float epsilon;
 } CKNorm;
 
+typedef struct CKHeadNorm {
+  float *_Nonnull values;
+  const float *_Nonnull weight;
+  /// Heads, floats from one head to the next, and floats of a head.
+  long headCount, headStride, dimension;
+  float epsilon;
+} CKHeadNorm;
+
 typedef struct CKElementwise {
   const float *_Nonnull a;
   const float *_Nonnull b;
@@ -61,6 +69,17 @@ typedef struct CKSearch {
   long *_Nonnull index;
 } CKSearch;
 
+typedef struct CKTopK {
+  const float *_Nonnull values;
+  /// Working memory of k numbers.
+  uint64_t *_Nonnull keys;
+  /// Written: the places of the k largest values, the largest first.
+  int32_t *_Nonnull indices;
+  long count, k;
+  /// Written: k, or -1.
+  long *_Nonnull found;
+} CKTopK;
+
 typedef struct CKFloatProduct {
   /// Row-major [rows][columns], weightStride elements apart.
   const void *_Nonnull weights;
@@ -74,6 +93,7 @@ typedef struct CKFloatProduct {
 } CKFloatProduct;
 
 CK_TRAMPOLINES(rmsnorm_f32, CKNorm)
+CK_TRAMPOLINES(headnorm_f32, CKHeadNorm)
 CK_TRAMPOLINES(swiglu_f32, CKElementwise)
 CK_TRAMPOLINES(add_f32, CKElementwise)
 CK_TRAMPOLINES(multiply_f32, CKElementwise)
@@ -82,9 +102,11 @@ CK_TRAMPOLINES(softmax_f32, CKScaling)
 CK_TRAMPOLINES(convert_f16_f32, CKConversion)
 CK_TRAMPOLINES(convert_f32_f16, CKConversion)
 CK_TRAMPOLINES(convert_s8_f32, CKConversion)
+CK_TRAMPOLINES(convert_s16_f32, CKConversion)
 CK_TRAMPOLINES(rope_halves, CKRotation)
 CK_TRAMPOLINES(rope_adjacent, CKRotation)
 CK_TRAMPOLINES(argmax_f32, CKSearch)
+CK_TRAMPOLINES(topk_f32, CKTopK)
 CK_TRAMPOLINES(panel_f32, CKPanel)
 CK_TRAMPOLINES(panel_f16, CKPanel)
 CK_TRAMPOLINES(panel_s8, CKPanel)
@@ -182,6 +204,14 @@ static inline CK_AVX2 uint32_t ckf_equal_avx2(CK_IN v, float value) {
          (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(x[1], t, _CMP_EQ_OQ)) << 8;
 }
 
+/// A bit for each lane that is larger than the value.
+static inline CK_AVX2 uint32_t ckf_above_avx2(CK_IN v, float value) {
+  const ck_f256 *x = (const ck_f256 *)v;
+  const __m256 t = _mm256_set1_ps(value);
+  return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(x[0], t, _CMP_GT_OQ)) |
+         (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(x[1], t, _CMP_GT_OQ)) << 8;
+}
+
 /// A bit for each lane that is NaN.
 static inline CK_AVX2 uint32_t ckf_unordered_avx2(CK_IN v) {
   const ck_f256 *x = (const ck_f256 *)v;
@@ -259,6 +289,16 @@ static inline CK_AVX2 void ckf_store_part_s8_avx2(CK_INOUT target, CK_IN v, long
   ckf_store_part128(target, ckf_narrow_avx2(v), count);
 }
 
+/// 16 floats as 16-bit numbers, rounded to nearest even, saturated.
+static inline CK_AVX2 void ckf_store_part_s16_avx2(CK_INOUT target, CK_IN v, long count) {
+  const __m256i low = _mm256_cvtps_epi32(((const ck_f256 *)v)[0]);
+  const __m256i high = _mm256_cvtps_epi32(((const ck_f256 *)v)[1]);
+  const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xD8);
+  const long upper = count > 8 ? count - 8 : 0;
+  ckf_store_part128(target, _mm256_castsi256_si128(words), 2 * count);
+  ckf_store_part128((char *)target + 16, _mm256_extracti128_si256(words, 1), 2 * upper);
+}
+
 /// √value.
 static inline CK_AVX2 float ckf_sqrt_avx2(float value) {
   return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(value)));
@@ -290,6 +330,10 @@ static inline CK_AVX512 void ckf_zero_below_avx512vnni(CK_INOUT v, CK_IN x, floa
 
 static inline CK_AVX512 uint32_t ckf_equal_avx512vnni(CK_IN v, float value) {
   return _mm512_cmp_ps_mask(*(const ck_f512 *)v, _mm512_set1_ps(value), _CMP_EQ_OQ);
+}
+
+static inline CK_AVX512 uint32_t ckf_above_avx512vnni(CK_IN v, float value) {
+  return _mm512_cmp_ps_mask(*(const ck_f512 *)v, _mm512_set1_ps(value), _CMP_GT_OQ);
 }
 
 static inline CK_AVX512 uint32_t ckf_unordered_avx512vnni(CK_IN v) {
@@ -341,5 +385,11 @@ static inline CK_AVX512 void ckf_store_part_s8_avx512vnni(CK_INOUT target, CK_IN
   _mm_mask_storeu_epi8(
       target, ckf_lanes_avx512vnni(count),
       _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(*(const ck_f512 *)v)));
+}
+
+static inline CK_AVX512 void ckf_store_part_s16_avx512vnni(CK_INOUT target, CK_IN v, long count) {
+  _mm256_mask_storeu_epi16(
+      target, ckf_lanes_avx512vnni(count),
+      _mm512_cvtsepi32_epi16(_mm512_cvtps_epi32(*(const ck_f512 *)v)));
 }
 #endif

@@ -67,6 +67,8 @@ enum { CK_PEAK_CHAINS_AVX2 = 10, CK_PEAK_CHAINS_AVX512 = 16 };
 #define CK_MADD_AVX2(ACC) \
   __asm__ volatile("vpmaddubsw %1, %2, %%ymm15\n\tvpaddw %%ymm15, %0, %0" \
                    : "+x"(ACC) : "x"(x), "x"(y) : "xmm15")
+#define CK_VNNI_AVX2(ACC) \
+  __asm__ volatile("{vex} vpdpbusd %1, %2, %0" : "+x"(ACC) : "x"(x), "x"(y))
 #define CK_FMA_AVX2(ACC) \
   __asm__ volatile("vfmadd231ps %1, %2, %0" : "+x"(ACC) : "x"(x), "x"(y))
 #define CK_VNNI_AVX512(ACC) \
@@ -84,6 +86,16 @@ static inline CK_AVX2 void ck_peak_int8_avx2(long step_count, CK_INOUT sink) {
   __m256i a0 = _mm256_setzero_si256(), a1 = a0, a2 = a0, a3 = a0, a4 = a0;
   __m256i a5 = a0, a6 = a0, a7 = a0, a8 = a0, a9 = a0, x = a0, y = a0;
   for (long step = 0; step < step_count; step += 1) { CK_TEN(CK_MADD_AVX2); }
+  a0 = a0 + a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9;
+  *(ck_i256 *)sink = a0;
+}
+
+/// `step_count` times ten products of 32 unsigned and signed bytes, summed in 32 bits.
+static inline CK_AVX2VNNI void ck_peak_int8_avx2vnni(long step_count, CK_INOUT sink) {
+  __m256i a0 = _mm256_setzero_si256(), a1 = a0, a2 = a0, a3 = a0, a4 = a0;
+  __m256i a5 = a0, a6 = a0, a7 = a0, a8 = a0, a9 = a0;
+  const __m256i x = a0, y = a0;
+  for (long step = 0; step < step_count; step += 1) { CK_TEN(CK_VNNI_AVX2); }
   a0 = a0 + a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9;
   *(ck_i256 *)sink = a0;
 }

@@ -9,6 +9,9 @@
 /// The `avx2` level.
 #define CK_AVX2 __attribute__((target("avx2,fma,f16c,bmi2")))
 
+/// The `avx2vnni` level.
+#define CK_AVX2VNNI __attribute__((target("avxvnni,avx2,fma,f16c,bmi2")))
+
 /// The `avx512vnni` level. `prefer-256-bit` is not in it: the bodies mean 512-bit registers.
 #define CK_AVX512 \
   __attribute__((target( \
@@ -70,11 +73,17 @@ static inline void ck_prefetch(const void *_Nonnull p) { __builtin_prefetch(p, 0
   CK_TRAMPOLINE(CK_AVX2, avx2, NAME, ARGUMENTS) \
   CK_TRAMPOLINE(CK_AVX512, avx512vnni, NAME, ARGUMENTS)
 
+/// The same for kernels that sum products of bytes, which AVX-VNNI does in one instruction.
+#define CK_VNNI_TRAMPOLINES(NAME, ARGUMENTS) \
+  CK_TRAMPOLINES(NAME, ARGUMENTS) \
+  CK_TRAMPOLINE(CK_AVX2VNNI, avx2vnni, NAME, ARGUMENTS)
+
 /// The same for kernels whose AVX-512 level needs VBMI and VBMI2.
 #define CK_VBMI_TRAMPOLINES(NAME, ARGUMENTS) \
   CK_TRAMPOLINE(CK_AVX2, avx2, NAME, ARGUMENTS) \
   CK_TRAMPOLINE(CK_AVX512_VBMI, avx512vnni, NAME, ARGUMENTS)
 #else
 #define CK_TRAMPOLINES(NAME, ARGUMENTS)
+#define CK_VNNI_TRAMPOLINES(NAME, ARGUMENTS)
 #define CK_VBMI_TRAMPOLINES(NAME, ARGUMENTS)
 #endif

@@ -130,13 +130,15 @@ enum {
   AFM_LEVEL_AVX2 = 2,
   /// AVX-512 F, BW, VL, DQ and VNNI, over everything that AVX2 has.
   AFM_LEVEL_AVX512VNNI = 3,
+  /// What AFM_LEVEL_AVX2 needs, and AVX-VNNI.
+  AFM_LEVEL_AVX2VNNI = 4,
 };
 
 /// The levels that this CPU and its operating system run: bit `1 << level` for each. Asks the CPU,
 /// which takes up to microseconds in a virtual machine.
 uint32_t afm_available_levels(void);
 
-/// `portable`, `avx2` or `avx512vnni`; NULL for other numbers.
+/// `portable`, `avx2`, `avx2vnni` or `avx512vnni`; NULL for other numbers.
 const char *afm_level_name(afm_level level);
 
 /// The kernels of one level.
@@ -286,8 +288,8 @@ afm_error afm_quantize_tokens(
 
 // --- Products ---
 
-/// The bytes of scratch memory that a product needs on so many threads; 0 where it needs none, as
-/// with one token.
+/// The bytes of scratch memory that a product needs on so many threads, at the level that needs most;
+/// 0 where none needs any, as with one token.
 ///
 /// @return AFM_ERROR_NULL, AFM_ERROR_FORMAT, AFM_ERROR_NOT_POSITIVE, AFM_ERROR_TOO_LARGE.
 afm_error afm_scratch_bytes(

@@ -1,5 +1,6 @@
 import EngineInterface
 import ModelFile
+import RandomNumbers
 import TensorCore
 
 /// Gathers activation statistics of a float model from text: text that the model samples itself,

@@ -29,12 +29,16 @@ final class FloatMatrix: Sendable {
     values = .tensor(tensor)
   }
 
-  /// Takes rows × columns float32 values.
-  init(_ storage: consuming AlignedStorage, rows: Int, columns: Int) {
-    precondition(storage.byteCount == rows * columns * 4, "storage of another shape")
+  /// Takes rows × columns values, of float32 unless told otherwise.
+  init(
+    _ storage: consuming AlignedStorage, rows: Int, columns: Int, format: WeightFormat = .f32
+  ) {
+    precondition(Self.runs(format), "a packed matrix is no float matrix")
+    let elementBytes = format == .f32 ? 4 : 2
+    precondition(storage.byteCount == rows * columns * elementBytes, "storage of another shape")
     self.rows = rows
     self.columns = columns
-    format = .f32
+    self.format = format
     values = .storage(storage)
   }
 
@@ -60,23 +64,29 @@ final class FloatMatrix: Sendable {
     _ input: UnsafePointer<Float>, tokens: Int, into output: UnsafeMutablePointer<Float>,
     compute: Compute
   ) {
-    let base = unsafe baseAddress
     if tokens > 1, format == .f32, let openBLAS = compute.openBLAS {
       unsafe openBLAS.multiply(
-        weights: base.assumingMemoryBound(to: Float.self), rows: rows, columns: columns,
+        weights: baseAddress.assumingMemoryBound(to: Float.self), rows: rows, columns: columns,
         activations: input, activationStride: columns, tokens: tokens, output: output,
         outputStride: rows
       ) { count, body in compute.pool.runRanges(count) { range, _ in body(range) } }
       return
     }
-    let vectors = compute.vectors
-    compute.pool.runRanges(rows) { range, _ in
-      // Rows of `columns` elements; the caller's output holds tokens × rows.
-      unsafe vectors.floatProduct(
-        weights: base, of: element, weightStride: columns, rows: range, columns: columns,
-        activations: input, activationStride: columns, tokens: tokens, output: output,
-        outputStride: rows)
-    }
+    compute.pool.run(
+      unsafe FloatWork(
+        matrix: self, input: input, tokens: tokens, output: output, vectors: compute.vectors))
+  }
+
+  /// The same for some of the rows, by the calling thread; tokens are `outputStride` floats apart.
+  @unsafe func multiply(
+    _ range: Range<Int>, _ input: UnsafePointer<Float>, tokens: Int,
+    into output: UnsafeMutablePointer<Float>, outputStride: Int, vectors: VectorKernels
+  ) {
+    // Rows of `columns` elements; the caller's output holds the range's rows of every token.
+    unsafe vectors.floatProduct(
+      weights: baseAddress, of: element, weightStride: columns, rows: range, columns: columns,
+      activations: input, activationStride: columns, tokens: tokens, output: output,
+      outputStride: outputStride)
   }
 
   /// Writes one row as float32.
@@ -90,6 +100,34 @@ final class FloatMatrix: Sendable {
       unsafe UnsafeMutableRawPointer(output).copyMemory(from: source, byteCount: columns * 4)
     case .f16: unsafe vectors.convert(fromF16: source, to: output, count: columns)
     }
+  }
+}
+
+/// One product on all threads of a pool. Addresses are the caller's of `multiply`.
+@safe private struct FloatWork: ThreadPoolWork {
+  // Both outlive the run, and threads that copy the work retain nothing.
+  unowned(unsafe) let matrix: FloatMatrix
+  unowned(unsafe) let vectors: VectorKernels
+  let input: UnsafePointer<Float>
+  let tokens: Int
+  let output: UnsafeMutablePointer<Float>
+
+  init(
+    matrix: FloatMatrix, input: UnsafePointer<Float>, tokens: Int,
+    output: UnsafeMutablePointer<Float>, vectors: VectorKernels
+  ) {
+    unsafe self.matrix = matrix
+    unsafe self.vectors = vectors
+    unsafe self.input = input
+    self.tokens = tokens
+    unsafe self.output = output
+  }
+
+  func perform(part: Int, of partCount: Int, thread: Int) {
+    let rows = unsafe ThreadPool.share(of: matrix.rows, part: part, partCount: partCount)
+    guard !rows.isEmpty else { return }
+    unsafe matrix.multiply(
+      rows, input, tokens: tokens, into: output, outputStride: matrix.rows, vectors: vectors)
   }
 }
 

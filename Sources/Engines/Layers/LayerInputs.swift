@@ -15,15 +15,17 @@ final class LayerInputs {
   // [tokens][columns], owned by the caller of `set` and valid until its next call.
   private var source: UnsafePointer<Float>?
   private let compute: Compute
+  private let tokenCapacity: Int
   // For layers with low-rank additions; empty where no layer has one.
-  private let scratchStorage: AlignedStorage
+  private var scratchStorage = AlignedStorage(byteCount: 0)
+  /// What is added to the layers besides what their model's file adds.
+  private(set) var adapter: ModelAdapter?
   /// Sees every group of rows that is set; nobody, unless somebody asks.
   var observer: (any InputObserver)?
 
-  /// `scratchCapacity` is in floats a token.
-  init(compute: Compute, tokenCapacity: Int, columnCapacity: Int, scratchCapacity: Int = 0) {
+  init(compute: Compute, tokenCapacity: Int, columnCapacity: Int) {
     self.compute = compute
-    scratchStorage = AlignedStorage(byteCount: tokenCapacity * scratchCapacity * 4)
+    self.tokenCapacity = tokenCapacity
     func activations() -> Activations {
       Activations(
         tokenCapacity: tokenCapacity, columnCapacity: columnCapacity,
@@ -32,6 +34,16 @@ final class LayerInputs {
     perToken = activations()
     perChunk = activations()
     perBlock = activations()
+  }
+
+  /// Has the groups run with an adapter from now on, or without; reserves what scratch they need.
+  func use(_ adapter: ModelAdapter?, with groups: [LinearGroup]) {
+    self.adapter = adapter
+    let count = groups.reduce(0) { max($0, $1.scratchCount(with: adapter?.addition(to: $1))) }
+    let byteCount = tokenCapacity * count * 4
+    if byteCount > scratchStorage.byteCount {
+      scratchStorage = AlignedStorage(byteCount: byteCount)
+    }
   }
 
   /// The int8 form of one grouping; of these rows only if a layer they were set for wants it.
@@ -45,20 +57,15 @@ final class LayerInputs {
 
   /// Takes contiguous rows for some layers, and quantizes them once for each grouping that any of
   /// those wants.
-  @unsafe func set(
-    _ rows: UnsafePointer<Float>, tokens: Int, columns: Int, for layers: Linear...
-  ) {
+  @unsafe func set(_ rows: UnsafePointer<Float>, tokens: Int, for group: LinearGroup) {
     unsafe source = rows
     self.tokens = tokens
-    self.columns = columns
+    columns = group.columns
     // The rows are those of this call.
     if let observer {
-      unsafe observer.observe(rows, tokens: tokens, columns: columns, layers: layers)
+      unsafe observer.observe(rows, tokens: tokens, columns: columns, layers: group.layers)
     }
-    for grouping in ActivationGrouping.allCases
-    where layers.contains(where: { $0.inputGrouping == grouping }) {
-      unsafe quantize(rows, grouping)
-    }
+    for grouping in group.groupings { unsafe quantize(rows, grouping) }
   }
 
   @unsafe private func quantize(_ rows: UnsafePointer<Float>, _ grouping: ActivationGrouping) {

@@ -3,7 +3,8 @@ import PackedFormats
 import QuantKernels
 import TensorCore
 
-/// A weight matrix in the format of its file, with an optional bias.
+/// A weight matrix in the format of its file, with an optional bias; it runs as part of a
+/// `LinearGroup`.
 ///
 /// y[token][row] = Σ_column W[row, column] · x[token][column] + b[row], where W may be the matrix of
 /// the file plus a low-rank product.
@@ -14,7 +15,8 @@ final class Linear: Sendable {
   let columns: Int
   let format: WeightFormat
   private let weights: Weights
-  private let bias: FloatVector?
+  /// Added to every output row.
+  let bias: FloatVector?
   /// What is added to the matrix, where the file has it.
   let adapter: LowRankProduct?
   private let compute: Compute
@@ -71,24 +73,21 @@ final class Linear: Sendable {
     if case .packed = weights { .required(by: format) } else { nil }
   }
 
-  /// Writes one output row of `rows` elements per input row, contiguous, into `output`.
-  @unsafe func apply(_ inputs: LayerInputs, into output: UnsafeMutablePointer<Float>) {
-    precondition(inputs.columns == columns, "inputs of another width")
+  /// The matrix as codes; nil where it has real numbers.
+  var packed: PackedMatrix? {
+    if case .packed(let matrix) = weights { matrix } else { nil }
+  }
+
+  /// Writes W · x alone, without adapter and bias: one output row per input row, contiguous.
+  @unsafe func multiply(_ inputs: LayerInputs, into output: UnsafeMutablePointer<Float>) {
     // The caller's output has room for inputs.tokens × rows elements.
     switch weights {
     case .packed(let matrix):
       unsafe compute.library.multiply(
-        matrix, inputs.activations(.required(by: format)), into: output, outputStride: rows,
-        pool: compute.pool)
+        matrix, inputs.activations(.required(by: format)), into: output, pool: compute.pool)
     case .float(let matrix):
       unsafe matrix.multiply(
         inputs.rows, tokens: inputs.tokens, into: output, compute: compute)
-    }
-    if let adapter { unsafe adapter.add(inputs, to: output) }
-    guard let bias else { return }
-    for token in 0..<inputs.tokens {
-      let row = unsafe output + token * rows
-      unsafe compute.vectors.add(row, bias.baseAddress, output: row, count: rows)
     }
   }
 

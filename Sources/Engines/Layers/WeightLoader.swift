@@ -60,6 +60,11 @@ struct WeightLoader {
     }
   }
 
+  /// Layers that will run together.
+  func group(_ layers: [Linear], isPaired: Bool = false) -> LinearGroup {
+    LinearGroup(layers, isPaired: isPaired, compute: compute)
+  }
+
   /// Whether the kernels read a tensor as it was loaded; ASTC blocks that have no place in tiles
   /// stay canonical.
   private static func hasKernels(_ tensor: LoadedTensor) -> Bool {

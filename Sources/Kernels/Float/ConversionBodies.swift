@@ -34,9 +34,43 @@ func fromF16Body<L: FloatLanes>(_: L.Type, _ arguments: UnsafePointer<CKConversi
   }
 }
 
-/// `ConversionFunction` from f32 to s8 with a scale. Pointers and count are under that contract.
+/// Integers that floats become, with a scale.
+protocol CodeElement {
+  static var byteCount: Int { get }
+  static var largest: Float { get }
+  /// Rounds to nearest even; the values lie in −largest…largest.
+  static func store<L: FloatLanes>(
+    _: L.Type, _ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int)
+}
+
+enum S8Code: CodeElement {
+  @inline(__always) static var byteCount: Int { 1 }
+  @inline(__always) static var largest: Float { 127 }
+  @inline(__always)
+  static func store<L: FloatLanes>(
+    _: L.Type, _ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int
+  ) {
+    unsafe L.storeS8Part(target, v, count)
+  }
+}
+
+enum S16Code: CodeElement {
+  @inline(__always) static var byteCount: Int { 2 }
+  @inline(__always) static var largest: Float { 32767 }
+  @inline(__always)
+  static func store<L: FloatLanes>(
+    _: L.Type, _ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int
+  ) {
+    unsafe L.storeS16Part(target, v, count)
+  }
+}
+
+/// `ConversionFunction` from f32 to s8 or s16 with a scale. Pointers and count are under that
+/// contract.
 @inline(__always)
-func toS8Body<L: FloatLanes>(_: L.Type, _ arguments: UnsafePointer<CKConversion>) {
+func toCodesBody<L: FloatLanes, C: CodeElement>(
+  _: L.Type, _: C.Type, _ arguments: UnsafePointer<CKConversion>
+) {
   let input = unsafe arguments.pointee.input
   let output = unsafe arguments.pointee.output
   let count = unsafe arguments.pointee.count
@@ -59,23 +93,23 @@ func toS8Body<L: FloatLanes>(_: L.Type, _ arguments: UnsafePointer<CKConversion>
   let magnitude = L.largest(maxima)
   let isFinite = L.sum(witness) == 0
   let isUsable = isFinite && magnitude >= 0x1p-110
-  unsafe arguments.pointee.scale.pointee = isFinite ? (isUsable ? magnitude / 127 : 0) : Float.nan
+  unsafe arguments.pointee.scale.pointee = isFinite ? (isUsable ? magnitude / C.largest : 0) : Float.nan
   if !isUsable {
     at = 0
     while at < count {
       let part = count &- at < 16 ? count &- at : 16
-      unsafe L.storeS8Part(output + at, Lanes.zero, part)
+      unsafe C.store(L.self, output + at &* C.byteCount, Lanes.zero, part)
       at &+= 16
     }
     return
   }
-  let factor = Lanes(repeating: 127 / magnitude)
+  let factor = Lanes(repeating: C.largest / magnitude)
   at = 0
   while at < count &- tail {
-    unsafe L.storeS8Part(output + at, L.loadF32(input + at &* 4) * factor, 16)
+    unsafe C.store(L.self, output + at &* C.byteCount, L.loadF32(input + at &* 4) * factor, 16)
     at &+= 16
   }
   if tail > 0 {
-    unsafe L.storeS8Part(output + at, L.loadF32Part(input + at &* 4, tail) * factor, tail)
+    unsafe C.store(L.self, output + at &* C.byteCount, L.loadF32Part(input + at &* 4, tail) * factor, tail)
   }
 }

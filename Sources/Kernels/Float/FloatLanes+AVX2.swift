@@ -51,6 +51,12 @@ import CKernels
     }
 
     @inline(__always)
+    static func above(_ v: Lanes, _ value: Float) -> UInt32 {
+      var v = v
+      return unsafe ckf_above_avx2(&v, value)
+    }
+
+    @inline(__always)
     static func unordered(_ v: Lanes) -> UInt32 {
       var v = v
       return unsafe ckf_unordered_avx2(&v)
@@ -113,6 +119,12 @@ import CKernels
     static func storeS8Part(_ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int) {
       var v = v
       unsafe ckf_store_part_s8_avx2(target, &v, count)
+    }
+
+    @inline(__always)
+    static func storeS16Part(_ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int) {
+      var v = v
+      unsafe ckf_store_part_s16_avx2(target, &v, count)
     }
   }
 #endif

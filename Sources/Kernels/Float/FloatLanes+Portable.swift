@@ -25,6 +25,9 @@ enum PortableFloats: FloatLanes {
   static func equal(_ v: Lanes, _ value: Float) -> UInt32 { bits(v .== value) }
 
   @inline(__always)
+  static func above(_ v: Lanes, _ value: Float) -> UInt32 { bits(v .> value) }
+
+  @inline(__always)
   static func unordered(_ v: Lanes) -> UInt32 { bits(v .!= v) }
 
   @inline(__always)
@@ -115,6 +118,16 @@ enum PortableFloats: FloatLanes {
     for lane in 0..<count {
       unsafe target.storeBytes(
         of: UInt8(truncatingIfNeeded: shifted[lane].bitPattern), toByteOffset: lane, as: UInt8.self)
+    }
+  }
+
+  @inline(__always)
+  static func storeS16Part(_ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int) {
+    let shifted = v + 0x1.8p23
+    for lane in 0..<count {
+      unsafe target.storeBytes(
+        of: UInt16(truncatingIfNeeded: shifted[lane].bitPattern), toByteOffset: lane &* 2,
+        as: UInt16.self)
     }
   }
 }

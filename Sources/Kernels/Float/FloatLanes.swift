@@ -20,6 +20,8 @@ protocol FloatLanes {
   static func zero(_ v: Lanes, where x: Lanes, isBelow threshold: Float) -> Lanes
   /// A bit for each lane that equals the value.
   static func equal(_ v: Lanes, _ value: Float) -> UInt32
+  /// A bit for each lane that is larger than the value.
+  static func above(_ v: Lanes, _ value: Float) -> UInt32
   /// A bit for each lane that is NaN.
   static func unordered(_ v: Lanes) -> UInt32
 
@@ -33,6 +35,8 @@ protocol FloatLanes {
   static func loadS8Part(_ source: UnsafeRawPointer, _ count: Int) -> Lanes
   /// Rounds to nearest even; the values lie in −127…127.
   static func storeS8Part(_ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int)
+  /// Likewise; the values lie in −32767…32767.
+  static func storeS16Part(_ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int)
 }
 
 typealias Lanes = SIMD16<Float>

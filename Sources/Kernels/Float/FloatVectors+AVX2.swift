@@ -10,6 +10,22 @@ import CKernels
   @inline(never)
   func rmsNormAVX2(_ arguments: UnsafePointer<CKNorm>) { unsafe ck_run_rmsnorm_f32_avx2(arguments) }
 
+  @c(ck_body_headnorm_f32_avx2) @inline(__always)
+  func headNormBodyAVX2(_ arguments: UnsafePointer<CKHeadNorm>) {
+    unsafe headNormBody(AVX2Floats.self, arguments)
+  }
+  @inline(never)
+  func headNormAVX2(_ arguments: UnsafePointer<CKHeadNorm>) {
+    unsafe ck_run_headnorm_f32_avx2(arguments)
+  }
+
+  @c(ck_body_topk_f32_avx2) @inline(__always)
+  func topKBodyAVX2(_ arguments: UnsafePointer<CKTopK>) {
+    unsafe topKBody(AVX2Floats.self, arguments)
+  }
+  @inline(never)
+  func topKAVX2(_ arguments: UnsafePointer<CKTopK>) { unsafe ck_run_topk_f32_avx2(arguments) }
+
   @c(ck_body_swiglu_f32_avx2) @inline(__always)
   func swigluBodyAVX2(_ arguments: UnsafePointer<CKElementwise>) {
     unsafe elementwiseBody(AVX2Floats.self, GatedProduct.self, arguments)
@@ -71,11 +87,20 @@ import CKernels
 
   @c(ck_body_convert_s8_f32_avx2) @inline(__always)
   func toS8BodyAVX2(_ arguments: UnsafePointer<CKConversion>) {
-    unsafe toS8Body(AVX2Floats.self, arguments)
+    unsafe toCodesBody(AVX2Floats.self, S8Code.self, arguments)
   }
   @inline(never)
   func toS8AVX2(_ arguments: UnsafePointer<CKConversion>) {
     unsafe ck_run_convert_s8_f32_avx2(arguments)
+  }
+
+  @c(ck_body_convert_s16_f32_avx2) @inline(__always)
+  func toS16BodyAVX2(_ arguments: UnsafePointer<CKConversion>) {
+    unsafe toCodesBody(AVX2Floats.self, S16Code.self, arguments)
+  }
+  @inline(never)
+  func toS16AVX2(_ arguments: UnsafePointer<CKConversion>) {
+    unsafe ck_run_convert_s16_f32_avx2(arguments)
   }
 
   @c(ck_body_rope_halves_avx2) @inline(__always)

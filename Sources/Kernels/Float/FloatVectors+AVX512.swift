@@ -12,6 +12,24 @@ import CKernels
     unsafe ck_run_rmsnorm_f32_avx512vnni(arguments)
   }
 
+  @c(ck_body_headnorm_f32_avx512vnni) @inline(__always)
+  func headNormBodyAVX512(_ arguments: UnsafePointer<CKHeadNorm>) {
+    unsafe headNormBody(AVX512Floats.self, arguments)
+  }
+  @inline(never)
+  func headNormAVX512(_ arguments: UnsafePointer<CKHeadNorm>) {
+    unsafe ck_run_headnorm_f32_avx512vnni(arguments)
+  }
+
+  @c(ck_body_topk_f32_avx512vnni) @inline(__always)
+  func topKBodyAVX512(_ arguments: UnsafePointer<CKTopK>) {
+    unsafe topKBody(AVX512Floats.self, arguments)
+  }
+  @inline(never)
+  func topKAVX512(_ arguments: UnsafePointer<CKTopK>) {
+    unsafe ck_run_topk_f32_avx512vnni(arguments)
+  }
+
   @c(ck_body_swiglu_f32_avx512vnni) @inline(__always)
   func swigluBodyAVX512(_ arguments: UnsafePointer<CKElementwise>) {
     unsafe elementwiseBody(AVX512Floats.self, GatedProduct.self, arguments)
@@ -77,11 +95,20 @@ import CKernels
 
   @c(ck_body_convert_s8_f32_avx512vnni) @inline(__always)
   func toS8BodyAVX512(_ arguments: UnsafePointer<CKConversion>) {
-    unsafe toS8Body(AVX512Floats.self, arguments)
+    unsafe toCodesBody(AVX512Floats.self, S8Code.self, arguments)
   }
   @inline(never)
   func toS8AVX512(_ arguments: UnsafePointer<CKConversion>) {
     unsafe ck_run_convert_s8_f32_avx512vnni(arguments)
+  }
+
+  @c(ck_body_convert_s16_f32_avx512vnni) @inline(__always)
+  func toS16BodyAVX512(_ arguments: UnsafePointer<CKConversion>) {
+    unsafe toCodesBody(AVX512Floats.self, S16Code.self, arguments)
+  }
+  @inline(never)
+  func toS16AVX512(_ arguments: UnsafePointer<CKConversion>) {
+    unsafe ck_run_convert_s16_f32_avx512vnni(arguments)
   }
 
   @c(ck_body_rope_halves_avx512vnni) @inline(__always)

@@ -8,6 +8,16 @@ func rmsNormPortable(_ arguments: UnsafePointer<CKNorm>) {
 }
 
 @inline(never)
+func headNormPortable(_ arguments: UnsafePointer<CKHeadNorm>) {
+  unsafe headNormBody(PortableFloats.self, arguments)
+}
+
+@inline(never)
+func topKPortable(_ arguments: UnsafePointer<CKTopK>) {
+  unsafe topKBody(PortableFloats.self, arguments)
+}
+
+@inline(never)
 func swigluPortable(_ arguments: UnsafePointer<CKElementwise>) {
   unsafe elementwiseBody(PortableFloats.self, GatedProduct.self, arguments)
 }
@@ -44,7 +54,12 @@ func fromF16Portable(_ arguments: UnsafePointer<CKConversion>) {
 
 @inline(never)
 func toS8Portable(_ arguments: UnsafePointer<CKConversion>) {
-  unsafe toS8Body(PortableFloats.self, arguments)
+  unsafe toCodesBody(PortableFloats.self, S8Code.self, arguments)
+}
+
+@inline(never)
+func toS16Portable(_ arguments: UnsafePointer<CKConversion>) {
+  unsafe toCodesBody(PortableFloats.self, S16Code.self, arguments)
 }
 
 @inline(never)

@@ -1,3 +1,5 @@
+import Files
+
 /// The digest that `.afmw` files use for everything: the XXH64 of the XXH64s of its chunks.
 ///
 /// The bytes are cut into chunks of 1,048,576 bytes, the last one shorter; the digest is the XXH64

@@ -1,3 +1,5 @@
+import Files
+
 /// Frames that wait to be compressed and written, in the order in which they stand in the file.
 ///
 /// Compression runs over many pieces at once, across planes and tensors; the order of the file is

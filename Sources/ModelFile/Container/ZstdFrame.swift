@@ -1,4 +1,5 @@
 import CZstd
+import Files
 import TensorCore
 
 /// How the planes of a file are compressed.

@@ -1,3 +1,5 @@
+import RandomNumbers
+
 /// Normally distributed numbers that any thread can make for any row, with the same bits on every
 /// machine.
 ///
@@ -10,18 +12,8 @@ struct SeededRow {
   private let key: UInt64
 
   init(seed: UInt64, tensor: Int, row: Int) {
-    let tensorKey = Self.mix(Self.mix(seed) &+ UInt64(tensor) &* Self.increment)
-    key = Self.mix(tensorKey &+ UInt64(row) &* Self.increment)
-  }
-
-  private static let increment: UInt64 = 0x9E37_79B9_7F4A_7C15
-
-  @inline(__always)
-  private static func mix(_ word: UInt64) -> UInt64 {
-    var z = word
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
+    let tensorKey = SplitMix64.mix(SplitMix64.mix(seed) &+ UInt64(tensor) &* SplitMix64.increment)
+    key = SplitMix64.mix(tensorKey &+ UInt64(row) &* SplitMix64.increment)
   }
 
   /// Fills a row.
@@ -35,8 +27,8 @@ struct SeededRow {
       var state = key
       var index = 0
       while index &+ 1 < output.count {
-        state &+= Self.increment
-        let word = Self.mix(state)
+        state &+= SplitMix64.increment
+        let word = SplitMix64.mix(state)
         // index + 1 was checked.
         unsafe output[index] = value(UInt32(truncatingIfNeeded: word), lines) * deviation + mean
         unsafe output[index &+ 1] =
@@ -44,7 +36,7 @@ struct SeededRow {
         index &+= 2
       }
       if index < output.count {
-        let word = Self.mix(state &+ Self.increment)
+        let word = SplitMix64.mix(state &+ SplitMix64.increment)
         unsafe output[index] = value(UInt32(truncatingIfNeeded: word), lines) * deviation + mean
       }
     }

@@ -35,7 +35,8 @@ package struct SafetensorsWriter: ~Copyable {
   /// The places of the tensors in the order in which their data are to come.
   package let dataOrder: [Int]
   private var output: OutputFile
-  private let byteCount: Int
+  /// Bytes of the whole file.
+  package let byteCount: Int
 
   /// Creates the partial file and writes the header.
   ///

@@ -2,6 +2,7 @@ import ArgumentParser
 import EngineInterface
 import Foundation
 import PackedFormats
+import RandomNumbers
 import TensorCore
 
 extension ASTCCommand {

@@ -27,7 +27,7 @@ struct KernelsCommand: ParsableCommand {
   var weights: String?
 
   @Option(help: "ROWSxCOLUMNS, a list; vectors have the columns.")
-  var shape = "2048x2048,6656x2048,2048x6656"
+  var shape = ProductShape.usual
 
   @Option(help: "Tokens in a call, a list.")
   var tokens = "1,128"
@@ -35,7 +35,7 @@ struct KernelsCommand: ParsableCommand {
   @Option(help: "ASTC: the most partitions of a block, 1 to 3.")
   var partitionLimit: Int?
 
-  @Option(help: "Forces an instruction set: portable, avx2 or avx512vnni. AFM_ISA does the same.")
+  @Option(help: "Forces portable, avx2, avx2vnni or avx512vnni. AFM_ISA does the same.")
   var isa: String?
 
   @Option(name: .customLong("in"), help: "Where the weights lie, a list: cache, memory.")
@@ -50,10 +50,20 @@ struct KernelsCommand: ParsableCommand {
   @Flag(help: "Lists the kernels there are, and which are chosen here.")
   var list = false
 
+  @Flag(
+    help: """
+      Measures from how many tokens on GEMM is faster than GEMV, and prints the table for \
+      AFM_GEMM_TOKENS and for this package's source.
+      """)
+  var tune = false
+
   @Flag(help: "Prints one JSON object.")
   var json = false
 
   func validate() throws {
+    if tune, op != nil || list {
+      throw ValidationError("--tune measures gemv and gemm: no --op or --list goes with it.")
+    }
     try Limits.check(repetitions, upTo: Limits.repetitions, option: "-r")
     if let partitionLimit { try Limits.check(partitionLimit, upTo: 3, option: "--partition-limit") }
   }
@@ -64,6 +74,7 @@ struct KernelsCommand: ParsableCommand {
       return try Console.report(json ? Console.json(report) : report.text)
     }
     let plan = try KernelPlan(self)
+    if tune { return try measureChoice(plan) }
     var rows: [KernelRow] = []
     for threads in plan.threadCounts {
       let platform = KernelPlatform(
@@ -81,13 +92,30 @@ struct KernelsCommand: ParsableCommand {
     Console.progress("")
     try Console.report(json ? Console.json(KernelRow.Report(rows: rows)) : KernelRow.table(rows))
   }
-}
 
-extension KernelCase {
-  /// For progress: `gemv u2c 2048x2048, 1 token, memory`.
-  fileprivate var label: String {
-    let name = [operation.rawValue, weights?.name].compactMap { $0 }.joined(separator: " ")
-    return "\(name) \(rows)x\(columns), \(tokens) token\(tokens == 1 ? "" : "s"), \(place.rawValue)"
+  /// `--tune`.
+  private func measureChoice(_ plan: KernelPlan) throws {
+    var measured: [ChoiceMeasurement] = []
+    for threads in plan.threadCounts {
+      let platform = KernelPlatform(
+        library: try KernelLibrary.named(isa), pool: ThreadPool(threadCount: threads))
+      let benchmark = KernelBenchmark(
+        on: platform, repetitions: repetitions,
+        lastCacheByteCount: EnvironmentProbe().largestCacheByteCount,
+        partitionLimit: partitionLimit)
+      for place in plan.places {
+        for format in PackedProductChoice.formats
+        where plan.formats?.contains(format) ?? true {
+          for shape in plan.shapes {
+            Console.progress("\(format.name) \(shape), \(place.rawValue)")
+            measured.append(try benchmark.measureChoice(format, on: shape, in: place))
+          }
+        }
+      }
+    }
+    Console.progress("")
+    let report = ChoiceReport(measured, isa: try KernelLibrary.named(isa).instructionSet)
+    try Console.report(json ? Console.json(report) : report.text)
   }
 }
 

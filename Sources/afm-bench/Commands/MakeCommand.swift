@@ -14,7 +14,10 @@ struct MakeCommand: ParsableCommand {
       real model, and says nothing. The same seed gives the same weights on every machine, and with
       the same release of zstd the same file. Presets: \(presetNames).
 
+      With --adapter-rank the file is not the model but a low-rank adapter for it, in safetensors.
+
       Example: afm-bench make afm-ondevice-2025 afm.afmw
+               afm-bench make afm-ondevice-2025 adapter.safetensors --adapter-rank 32
       """)
 
   private static let presetNames = ModelPreset.allCases.map(\.name).joined(separator: ", ")
@@ -27,6 +30,9 @@ struct MakeCommand: ParsableCommand {
 
   @Option(help: "The seed of the weights.")
   var seed: UInt64 = 1
+
+  @Option(help: "Makes an adapter of this rank for the preset's model.")
+  var adapterRank: Int?
 
   @Option(help: "The linear layers' format.")
   var weights: WeightFormat = .u2c
@@ -54,10 +60,17 @@ struct MakeCommand: ParsableCommand {
       throw ValidationError("--level must be in \(FrameCompression.levels).")
     }
     if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }
+    if let adapterRank {
+      try Limits.check(adapterRank, upTo: QuantizationArguments.adapterRankLimit, option: "--adapter-rank")
+    }
   }
 
   func run() throws {
     guard let preset = ModelPreset(name: preset) else { return }
+    if let adapterRank {
+      try makeAdapter(PresetAdapter(preset, rank: adapterRank, seed: seed), rank: adapterRank)
+      return
+    }
     var packer = ModelPacker(
       weights: weights, embedding: embedding, compression: .zstd(level: level),
       threads: threads ?? ProcessInfo.processInfo.activeProcessorCount)
@@ -78,6 +91,21 @@ struct MakeCommand: ParsableCommand {
     try show(
       MakeSummary(report, file: output, preset: preset, seed: seed),
       elapsed: ContinuousClock.now - started)
+  }
+
+  private func makeAdapter(_ adapter: PresetAdapter, rank: Int) throws {
+    let byteCount = try adapter.write(to: output)
+    let summary = MadeAdapter(
+      file: output, preset: preset, seed: seed, adapter_rank: rank,
+      adapter_parameters: adapter.parameterCount, bytes: byteCount)
+    if json {
+      try Console.report(Console.json(summary))
+      return
+    }
+    let size = String(format: "%.1f MB", Double(byteCount) / 1e6)
+    try Console.report(
+      "\(output): an adapter of rank \(rank) for \(preset), seed \(seed), "
+        + "\(summary.adapter_parameters) parameters, \(size)")
   }
 
   /// `37 %  12 s left  blk.7.ffn_up.weight`.
@@ -132,4 +160,14 @@ private struct MakeSummary: Encodable {
     total_bpw = report.totalBitsPerWeight
     file_bpw = report.fileBitsPerWeight
   }
+}
+
+/// What `make --adapter-rank --json` prints.
+private struct MadeAdapter: Encodable {
+  var file: String
+  var preset: String
+  var seed: UInt64
+  var adapter_rank: Int
+  var adapter_parameters: Int
+  var bytes: Int
 }

@@ -34,7 +34,7 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     name: [.customLong("ctk", withSingleDash: true), .customLong("cache-type-k")],
-    help: "How the cache stores keys, a list: f32, f16, s8.")
+    help: "How the cache stores keys, a list: f32, f16, s8, s8static, u4g32.")
   var keyElements = "f16"
 
   @Option(
@@ -45,7 +45,19 @@ struct RunCommand: ParsableCommand {
   @Option(name: [.customShort("b"), .customLong("batch-size")], help: "Tokens in a prefill batch.")
   var batchTokens = 512
 
-  @Option(help: "Forces an instruction set: portable, avx2 or avx512vnni. AFM_ISA does the same.")
+  @Option(
+    help: ArgumentHelp(
+      "A low-rank adapter's file, or none for the model alone; may be repeated.",
+      discussion: "All stay loaded, and requests switch between them."))
+  var adapter: [String] = []
+
+  @Flag(
+    help: ArgumentHelp(
+      "A prefill runs every layer for every position.",
+      discussion: "Layers that share keys and values are needed for the last position alone."))
+  var allLayers = false
+
+  @Option(help: "Forces portable, avx2, avx2vnni or avx512vnni. AFM_ISA does the same.")
   var isa: String?
 
   @Option(help: "A folder for results, samples, environment and trace.")

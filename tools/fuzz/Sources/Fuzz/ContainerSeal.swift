@@ -1,3 +1,4 @@
+import Files
 import ModelFile
 
 /// Makes the digests of a `.afmw` file right after the fuzzer has changed it, and what else repeats

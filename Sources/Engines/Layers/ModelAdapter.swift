@@ -1,0 +1,100 @@
+import EngineInterface
+import ModelFile
+import TensorCore
+
+/// A low-rank adapter beside a model's weights, which stay as they are: every session says whether it
+/// runs with it.
+final class ModelAdapter: EngineAdapter {
+  let name: String
+  let parameterCount: Int
+  let byteCount: Int
+  /// By the group that they are added to.
+  private let additions: [ObjectIdentifier: GroupAddition]
+
+  /// Loads all factors of a file; a matrix that the model has not, or not in that shape, is an error
+  /// that names file and tensor.
+  init(
+    _ file: AdapterFile, groups: [LinearGroup], header: ModelHeader, compute: Compute
+  ) throws(InputError) {
+    let path = file.file.path
+    guard !file.hasForeignNames || header.ropePairing == .halves else {
+      throw InputError(
+        file: path, place: "header",
+        reason: "PEFT's query and key rows stand in another order than this model's")
+    }
+    let byName = Dictionary(
+      groups.flatMap(\.layers).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    var products: [ObjectIdentifier: LowRankProduct] = [:]
+    for entry in file.entries {
+      guard let matrix = byName[entry.matrix] else {
+        throw InputError(
+          file: path, place: "tensor \(entry.a.name)",
+          reason: "the model has no matrix \(entry.matrix)")
+      }
+      guard entry.b.shape.rowCount == matrix.rows, entry.a.shape.columnCount == matrix.columns,
+        entry.rank <= min(matrix.rows, matrix.columns)
+      else {
+        throw InputError(
+          file: path, place: "tensor \(entry.a.name)",
+          reason: "B \(entry.b.shape) and A \(entry.a.shape) do not fit \(entry.matrix) of "
+            + "\(matrix.rows)x\(matrix.columns)")
+      }
+      products[ObjectIdentifier(matrix)] = LowRankProduct(
+        a: try FloatMatrix(entry.a, of: file), b: try FloatMatrix(entry.b, of: file),
+        scale: entry.scale, compute: compute)
+    }
+    name = path
+    parameterCount = file.entries.reduce(0) {
+      $0 + $1.a.shape.elementCount + $1.b.shape.elementCount
+    }
+    byteCount = products.values.reduce(0) { $0 + $1.byteCount }
+    var additions: [ObjectIdentifier: GroupAddition] = [:]
+    for group in groups {
+      additions[ObjectIdentifier(group)] = GroupAddition(
+        group.layers.map { products[ObjectIdentifier($0)] })
+    }
+    self.additions = additions
+  }
+
+  /// What is added to a group, where anything is.
+  func addition(to group: LinearGroup) -> GroupAddition? { additions[ObjectIdentifier(group)] }
+
+  /// Whether it was loaded for a model of these groups.
+  func fits(_ groups: [LinearGroup]) -> Bool {
+    groups.contains { additions[ObjectIdentifier($0)] != nil }
+  }
+}
+
+extension FloatMatrix {
+  /// An adapter's factor: binary16 stays that, other elements become binary32.
+  convenience init(_ tensor: SafetensorsTensor, of file: AdapterFile) throws(InputError) {
+    let isHalf = tensor.element == .f16
+    self.init(
+      isHalf ? try Self.bytes(of: tensor, in: file.file) : try Self.floats(of: tensor, in: file),
+      rows: tensor.shape.rowCount, columns: tensor.shape.columnCount,
+      format: isHalf ? .f16 : .f32)
+  }
+
+  private static func bytes(
+    of tensor: SafetensorsTensor, in file: SafetensorsFile
+  ) throws(InputError) -> AlignedStorage {
+    let storage = AlignedStorage(byteCount: tensor.byteCount)
+    let base = unsafe storage.baseAddress
+    // The whole storage, exclusive for the call.
+    var output = unsafe MutableRawSpan(_unsafeStart: base, byteCount: tensor.byteCount)
+    try file.readBytes(from: 0, of: tensor, into: &output)
+    return storage
+  }
+
+  private static func floats(
+    of tensor: SafetensorsTensor, in file: AdapterFile
+  ) throws(InputError) -> AlignedStorage {
+    let count = tensor.shape.elementCount
+    let storage = AlignedStorage(byteCount: count * 4)
+    // Storage of `count` floats, aligned for them, exclusive for the call.
+    var output = unsafe MutableSpan(
+      _unsafeStart: storage.baseAddress.assumingMemoryBound(to: Float.self), count: count)
+    try file.readFactor(tensor, into: &output)
+    return storage
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `cache`: traces made and replayed through the whole program.
+@Suite struct CacheTests {
+  @Test func aGeneratedTraceIsReplayed() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("requests.jsonl")
+    let made = try Program.run(
+      ["cache", "generate", "mooncake-conversation", path, "--requests", "400", "--json"])
+    #expect(made.status == 0 && made.error.isEmpty, "\(made)")
+    let summary = try #require(try made.json() as? [String: Any])
+    #expect(summary["requests"] as? Int == 400)
+    #expect((summary["input_positions"] as? [Double])?.count == 7)
+
+    let replayed = try Program.run([
+      "cache", "replay", path, "--budget", "8GiB,unlimited", "--time-scale", "0.5", "--json",
+    ])
+    #expect(replayed.status == 0 && replayed.error.isEmpty, "\(replayed)")
+    let report = try #require(try replayed.json() as? [String: Any])
+    #expect(report["kv_bytes_per_position"] as? Int == 17_920)
+    #expect(report["kv_bytes_per_position_unshared"] as? Int == 28_672)
+    let rows = try #require(report["rows"] as? [[String: Any]])
+    #expect(rows.count == 2)
+    let hits = rows.compactMap { $0["hit_pages"] as? Int }
+    #expect(hits.count == 2 && hits[0] < hits[1] && hits[0] > 0)
+    let peak = try #require(rows[0]["peak_allocated_bytes"] as? Int)
+    #expect(peak <= 8 << 30)
+    #expect(rows[1]["budget_bytes"] == nil && rows[1]["evicted_pages"] as? Int == 0)
+    // The table says the same.
+    let table = try Program.run(["cache", "replay", path, "--budget", "8GiB"])
+    #expect(table.status == 0 && table.outputText.contains("8.00 GiB"), "\(table)")
+  }
+
+  @Test func aTraceGoesThroughPipes() throws {
+    let result = try Program.shell(
+      """
+      "$AFM" cache generate azure-2023-code - --requests 50 --seed 3 \
+      | "$AFM" cache replay - --page 64 --json
+      """)
+    #expect(result.status == 0, "\(result)")
+    let report = try #require(try result.json() as? [String: Any])
+    #expect(report["requests"] as? Int == 50)
+  }
+
+  @Test(
+    arguments: [
+      (["cache", "replay", "@", "--page", "0"], 2, "--page must be at least 1"),
+      (["cache", "replay", "@", "--budget", "64XB"], 2, "--budget '64XB'"),
+      (["cache", "replay", "@", "--budget", "1KiB"], 2, "does not hold one page of 9175040 bytes"),
+      (["cache", "replay", "@", "--time-scale", "-1"], 2, "--time-scale"),
+      (["cache", "replay", "@", "--cache", "x"], 2, "'x'"),
+      (["cache", "replay", "@"], 3, "line 2: output_length: no number at column 54"),
+      (["cache", "replay", "/nowhere/x"], 3, "/nowhere/x"),
+      (["cache", "generate", "x", "@"], 2, "'x'"),
+      (["cache", "generate", "azure-2023-code", "/nowhere/x"], 4, "/nowhere/x"),
+    ] as [([String], Int32, String)])
+  func mistakesAreNamed(_ arguments: [String], _ status: Int32, _ says: String) throws {
+    let folder = try TemporaryFolder()
+    let line = #"{"timestamp": 3, "input_length": 5, "output_length": 7, "hash_ids": [0]}"#
+    // The second line is read only where the command gets that far.
+    let isCut = arguments.count == 3 && status == 3
+    try Data((line + "\n" + (isCut ? line.replacing("7", with: "x") : line)).utf8)
+      .write(to: folder.url("t"))
+    let result = try Program.run(arguments.map { $0 == "@" ? folder.file("t") : $0 })
+    #expect(result.status == status, "\(result)")
+    #expect(result.outputText.isEmpty, "\(result)")
+    #expect(result.error.contains(says), "\(result)")
+  }
+}
