@@ -1,4 +1,5 @@
 import CKernels
+import PackedFormats
 
 /// A packed product: y = W · x for the rows and tokens that its arguments name.
 ///
@@ -106,6 +107,15 @@ package enum PackedProductScratch {
     let blockCount = (columns + 35) / 36
     let blocks = (blockCount + 63) / 64 * 64 + blockCount * Int(CK_ASTC_PANEL_BLOCK_BYTES)
     return Int(CK_ACCUMULATOR_BYTES) + Int(CK_ASTC_TILE_BYTES) + blocks
+  }
+
+  /// Bytes of each thread for a product, a multiple of 64; 0 where it needs none.
+  package static func byteCount(_ format: WeightFormat, columns: Int, usesGEMM: Bool) -> Int {
+    if format.isASTC {
+      let needed = usesGEMM ? astcByteCount(columns: columns) : tileByteCount
+      return (needed + 63) & ~63
+    }
+    return usesGEMM ? byteCount(columns: columns) : 0
   }
 
   /// Bytes that a GEMV kernel needs on each thread, over ASTC alone: those of one tile.

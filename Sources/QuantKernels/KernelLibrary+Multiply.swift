@@ -86,7 +86,7 @@ extension KernelLibrary {
     _ outputStride: Int
   ) -> CKProduct {
     let tables: UnsafeRawPointer? =
-      unsafe weights.format.isASTC ? ASTCKernelTables.shared.address : nil
+      unsafe weights.format.isASTC ? SharedASTCTables.shared.address : nil
     return unsafe CKProduct(
       codes: weights.codes, scales: weights.scales, activations: activations.codes,
       activationScales: activations.scales, tokenSums: activations.sums,

@@ -18,13 +18,13 @@ import PackedFormats
       columnCount = try checked(columns, atMost: Limits.columns)
     }
 
-    var chunkCount: Int { (columnCount + 63) / 64 }
+    var chunkCount: Int { grouping.chunkCount(columns: columnCount) }
     /// Bytes from token to token: one cache line more than the columns, so that tokens do not all
     /// fall into the same set of the cache.
-    var stride: Int { chunkCount * 64 + 64 }
+    var stride: Int { roundedToLine(chunkCount * grouping.chunkColumns) + 64 }
     /// Floats from token to token.
     var scaleStride: Int { grouping.scaleCount(chunkCount: chunkCount) }
-    var groupSumStride: Int { chunkCount * 2 }
+    var groupSumStride: Int { grouping.sumCount(chunkCount: chunkCount) }
 
     // At most 2^24 · 2^18 bytes each.
     var scaleOffset: Int { tokenCount * stride }

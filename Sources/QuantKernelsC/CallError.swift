@@ -18,6 +18,7 @@ enum CallError: Int32, Error, CaseIterable {
   case option = 14
   case busy = 15
   case threads = 16
+  case blocks = 17
 
   /// One line, kept by the program text.
   var text: StaticString {
@@ -38,6 +39,7 @@ enum CallError: Int32, Error, CaseIterable {
     case .option: "an option has no meaning"
     case .busy: "the pool is serving another caller"
     case .threads: "the system gives no more threads"
+    case .blocks: "a block of a mode that tiles do not hold"
     }
   }
 }

@@ -10,9 +10,9 @@ extension WeightFormat {
       throw .format
     }
     switch known {
-    case .s8c, .s8g32, .u4g32, .u4c, .u2c, .u2g64: self = known
+    case .s8c, .s8g32, .u4g32, .u4c, .u2c, .u2g64, .astc6x6LDR, .astc6x6HDR: self = known
     // The one scale of u2t belongs to all rows, but matrices are packed in parts.
-    case .f32, .f16, .u2t, .astc6x6LDR, .astc6x6HDR: throw .format
+    case .f32, .f16, .u2t: throw .format
     }
   }
 }
@@ -88,7 +88,9 @@ extension InstructionSet {
 @safe struct KernelSelection {
   let level: InstructionSet
   private let perToken, perChunk, perBlock: QuantizationFunction
-  private let s8c, s8g32, u4g32, u4c, u2c, u2g64: ProductPair
+  private let s8c, s8g32, u4g32, u4c, u2c, u2g64, astcLDR, astcHDR: ProductPair
+  /// What ASTC kernels look up.
+  let tables: UnsafeMutableRawPointer
 
   /// The level is one that this CPU runs.
   init(_ level: InstructionSet) {
@@ -108,6 +110,11 @@ extension InstructionSet {
     u4c = ProductPair(.u4c, level, features)
     u2c = ProductPair(.u2c, level, features)
     u2g64 = ProductPair(.u2g64, level, features)
+    astcLDR = ProductPair(.astc6x6LDR, level, features)
+    astcHDR = ProductPair(.astc6x6HDR, level, features)
+    unsafe tables = .allocate(byteCount: ASTCKernelTables.byteCount, alignment: 64)
+    // As many bytes as it fills.
+    unsafe ASTCKernelTables.fill(tables)
   }
 
   func quantization(_ grouping: ActivationGrouping) -> QuantizationFunction {
@@ -118,7 +125,7 @@ extension InstructionSet {
     }
   }
 
-  /// Whether a product of so many tokens runs GEMM, which needs scratch memory.
+  /// Whether a product of so many tokens runs GEMM.
   func usesGEMM(_ format: WeightFormat, tokenCount: Int) -> Bool {
     PackedProductChoice.measured(level).usesGEMM(format, tokenCount: tokenCount)
   }
@@ -131,6 +138,8 @@ extension InstructionSet {
       case .u4g32: u4g32
       case .u4c: u4c
       case .u2g64: u2g64
+      case .astc6x6LDR: astcLDR
+      case .astc6x6HDR: astcHDR
       // `WeightFormat.init(_:)` lets no others in.
       default: u2c
       }
@@ -144,6 +153,9 @@ extension InstructionSet {
     u4c.deallocate()
     u2c.deallocate()
     u2g64.deallocate()
+    astcLDR.deallocate()
+    astcHDR.deallocate()
+    unsafe tables.deallocate()
   }
 }
 

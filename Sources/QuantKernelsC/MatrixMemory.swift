@@ -1,10 +1,9 @@
 import CQuantKernels
 import PackedFormats
 
-/// The memory of a matrix: its row tiles' codes, and behind them, at the next multiple of 64, their
-/// scales.
+/// The memory of a matrix, and how the matrix lies in it.
 @safe struct MatrixMemory {
-  let layout: RowTileLayout
+  let layout: MatrixLayout
   let range: MemoryRange
 
   /// A caller's matrix, if it is one.
@@ -19,18 +18,18 @@ import PackedFormats
   /// Where codes and scales of a matrix lie.
   static func layout(
     _ format: afm_format, _ rows: Int64, _ columns: Int64
-  ) throws(CallError) -> RowTileLayout {
+  ) throws(CallError) -> MatrixLayout {
     let format = try WeightFormat(format)
     let rows = try checked(rows, atMost: Limits.rows)
     let columns = try checked(columns, atMost: Limits.columns)
-    guard let layout = RowTileLayout(format: format, rows: rows, columns: columns) else {
+    guard let layout = MatrixLayout(format: format, rows: rows, columns: columns) else {
       throw .tooLarge
     }
     return layout
   }
 
-  static func byteCount(_ layout: RowTileLayout) -> Int {
-    // Tiles of codes are multiples of 256 bytes; both planes have less than 2^50 bytes.
+  static func byteCount(_ layout: MatrixLayout) -> Int {
+    // Tiles of codes are multiples of 64 bytes; both planes have less than 2^50 bytes.
     layout.byteCount(of: .codes) + roundedToLine(layout.byteCount(of: .scales))
   }
 
@@ -91,9 +90,25 @@ package func afm_dequantize_row(
     let place = try unsafe MemoryRange(
       output, byteCount: outputBytes, needed: layout.columns * 4, alignment: 4)
     try place.requireDisjoint(from: matrix.range)
-    // A row of the matrix, and room for its columns.
-    unsafe layout.dequantize(
-      row: Int(truncatingIfNeeded: row), codes: matrix.codes, scales: matrix.scales,
-      into: place.mutableBase.assumingMemoryBound(to: Float.self))
+    let number = Int(truncatingIfNeeded: row)
+    let floats = unsafe place.mutableBase.assumingMemoryBound(to: Float.self)
+    switch layout {
+    case .rowTiles(let layout):
+      // A row of the matrix, and room for its columns.
+      unsafe layout.dequantize(
+        row: number, codes: matrix.codes, scales: matrix.scales, into: floats)
+    case .astcTiles(let layout):
+      // The same; both planes are as long as the layout says.
+      let codes = unsafe RawSpan(
+        _unsafeStart: UnsafeRawPointer(matrix.codes), byteCount: layout.byteCount(of: .codes))
+      let scales = unsafe RawSpan(
+        _unsafeStart: UnsafeRawPointer(matrix.scales), byteCount: layout.byteCount(of: .scales))
+      var output = unsafe MutableSpan(_unsafeStart: floats, count: layout.columns)
+      do throws(ASTCLayoutError) {
+        try layout.dequantize(row: number, codes: codes, scales: scales, into: &output)
+      } catch {
+        throw .planes
+      }
+    }
   }
 }

@@ -13,8 +13,8 @@ extension MatrixMemory {
 
   /// Brings planes of whole rows, that begin with a tile, to their places.
   fileprivate func interleave(
-    firstRow: Int, codes canonical: UnsafeRawBufferPointer, scales: UnsafeRawBufferPointer,
-    minimums: UnsafeRawBufferPointer
+    _ layout: RowTileLayout, firstRow: Int, codes canonical: UnsafeRawBufferPointer,
+    scales: UnsafeRawBufferPointer, minimums: UnsafeRawBufferPointer
   ) {
     let format = layout.format
     func offset(_ plane: Plane) -> Int {
@@ -25,6 +25,37 @@ extension MatrixMemory {
     unsafe layout.interleaveScales(scales, of: .scales, at: offset(.scales), into: self.scales)
     unsafe layout.interleaveScales(
       minimums, of: .minimums, at: offset(.minimums), into: self.scales)
+  }
+
+  /// Lays blocks of whole bands out as tiles. What a band holds after an error means nothing.
+  fileprivate func layOut(
+    _ layout: ASTCTileLayout, _ bands: Range<Int>, blocks: UnsafeRawBufferPointer,
+    scales: UnsafeRawBufferPointer, minimums: UnsafeRawBufferPointer
+  ) throws(CallError) {
+    let isShared = layout.format == .astc6x6HDR
+    for band in bands {
+      let first = (band - bands.lowerBound) * 16
+      let count = min(16, layout.rows - band * 16)
+      // The band's rows of planes that were checked to have them, and its place in the memory.
+      func part(_ plane: UnsafeRawBufferPointer, _ rowBytes: Int) -> UnsafeRawBufferPointer {
+        unsafe UnsafeRawBufferPointer(
+          rebasing: plane[first * rowBytes..<(first + count) * rowBytes])
+      }
+      let output = unsafe UnsafeMutableRawBufferPointer(
+        start: codes + band * layout.bandByteCount, count: layout.bandByteCount)
+      do throws(ASTCTileLayout.Refusal) {
+        try unsafe layout.writeBand(
+          band, blocks: part(blocks, layout.blockCount * 16),
+          minimums: part(minimums, isShared ? layout.blockCount * 2 : 0), into: output)
+      } catch {
+        throw .blocks
+      }
+      for row in 0..<count {
+        let offset = isShared ? 0 : (first + row) * 4
+        let bits = unsafe scales.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+        unsafe (self.scales + (band * 64 + row * 4)).storeBytes(of: bits, as: UInt32.self)
+      }
+    }
   }
 
   /// Bytes of a plane of some rows.
@@ -105,7 +136,8 @@ package func afm_pack(
 ) -> afm_error {
   result { () throws(CallError) in
     let matrix = try unsafe MatrixMemory(matrix)
-    let layout = matrix.layout
+    // The encoder of ASTC blocks is not in this library.
+    guard case .rowTiles(let layout) = matrix.layout else { throw .format }
     let tiles = try matrix.tiles(rowBegin, rowEnd)
     let rowCount = Int(truncatingIfNeeded: rowEnd - rowBegin)
     // At most 2^31 · 2^17 floats.
@@ -126,7 +158,7 @@ package func afm_pack(
         unsafe planes.scales.withUnsafeBytes { scales in
           unsafe planes.minimums.withUnsafeBytes { minimums in
             unsafe matrix.interleave(
-              firstRow: tile * 16, codes: codes, scales: scales, minimums: minimums)
+              layout, firstRow: tile * 16, codes: codes, scales: scales, minimums: minimums)
           }
         }
       }
@@ -167,7 +199,12 @@ package func afm_pack_planes(
       throw .planes
     }
     matrix.clear(tiles)
-    unsafe matrix.interleave(
-      firstRow: tiles.lowerBound * 16, codes: codes, scales: scales, minimums: minimums)
+    switch layout {
+    case .rowTiles(let layout):
+      unsafe matrix.interleave(
+        layout, firstRow: tiles.lowerBound * 16, codes: codes, scales: scales, minimums: minimums)
+    case .astcTiles(let layout):
+      try unsafe matrix.layOut(layout, tiles, blocks: codes, scales: scales, minimums: minimums)
+    }
   }
 }

@@ -8,7 +8,7 @@ import PackedFormats
   private let function: PackedProductFunction
   private let arguments: CKProduct
   private let tiles: Range<Int>
-  /// Bytes of scratch memory of one thread; 0 for GEMV.
+  /// Bytes of scratch memory of one thread; 0 where none is needed.
   private let scratchBytes: Int
 
   /// - Parameters:
@@ -38,22 +38,23 @@ import PackedFormats
     try place.requireDisjoint(from: tokens.range)
 
     var working: UnsafeMutableRawPointer?
-    if unsafe kernels.pointee.usesGEMM(layout.format, tokenCount: x.tokenCount) {
-      scratchBytes = PackedProductScratch.byteCount(columns: layout.columns)
+    let usesGEMM = unsafe kernels.pointee.usesGEMM(layout.format, tokenCount: x.tokenCount)
+    scratchBytes = PackedProductScratch.byteCount(
+      layout.format, columns: layout.columns, usesGEMM: usesGEMM)
+    if scratchBytes > 0 {
       let range = try unsafe MemoryRange(
         scratch, byteCount: givenScratchBytes, needed: scratchBytes * threadCount, alignment: 64)
       try range.requireDisjoint(from: place)
       try range.requireDisjoint(from: weights.range)
       try range.requireDisjoint(from: tokens.range)
       unsafe working = range.mutableBase
-    } else {
-      scratchBytes = 0
     }
     unsafe function = kernels.pointee.product(layout.format, tokenCount: x.tokenCount).function
     unsafe arguments = CKProduct(
       codes: weights.codes, scales: weights.scales, activations: tokens.codes,
       activationScales: tokens.scales, tokenSums: tokens.sums, groupSums: tokens.groupSums,
-      tables: nil, output: place.mutableBase.assumingMemoryBound(to: Float.self), scratch: working,
+      tables: layout.format.isASTC ? UnsafeRawPointer(kernels.pointee.tables) : nil,
+      output: place.mutableBase.assumingMemoryBound(to: Float.self), scratch: working,
       codeTileBytes: layout.codeTileBytes, scaleTileBytes: layout.scaleTileBytes,
       activationStride: x.stride, activationScaleStride: x.scaleStride,
       groupSumStride: x.groupSumStride, outputStride: Int(truncatingIfNeeded: outputStride),
@@ -100,9 +101,10 @@ package func afm_scratch_bytes(
     let tokenCount = try checked(tokens, atMost: Limits.tokens)
     let columnCount = try checked(columns, atMost: Limits.columns)
     let threadCount = try checked(threads, atMost: Limits.threads)
+    let mayUseGEMM = PackedProductChoice.mayUseGEMM(format, tokenCount: tokenCount)
     unsafe bytes.pointee =
-      PackedProductChoice.mayUseGEMM(format, tokenCount: tokenCount)
-      ? PackedProductScratch.byteCount(columns: columnCount) * threadCount : 0
+      threadCount
+      * PackedProductScratch.byteCount(format, columns: columnCount, usesGEMM: mayUseGEMM)
   }
 }
 

@@ -86,8 +86,8 @@ import Testing
       let text = unsafe c.errorText(error).map { unsafe String(cString: $0) }
       texts.insert(try #require(text))
     }
-    // No error, the sixteen, and what all others are called.
-    #expect(texts.count == 18 && texts.contains("no error"))
+    // No error, the seventeen, and what all others are called.
+    #expect(texts.count == 19 && texts.contains("no error"))
   }
 
   @Test(arguments: CLibrary.builds)
@@ -140,7 +140,7 @@ import Testing
     }
     #expect(unsafe c.scratchBytes(48, 1, 1, 0, &bytes) == Self.notPositive)
     #expect(unsafe c.scratchBytes(48, 1, 1, 4097, &bytes) == Self.tooLarge)
-    for raw in [0, 1, 2, 50, 64, 65, -1, .max, 48 + 65536] as [afm_format] {
+    for raw in [0, 1, 2, 50, 63, 66, -1, .max, 48 + 65536] as [afm_format] {
       #expect(unsafe c.matrixBytes(raw, 1, 1, &bytes) == Self.format)
       #expect(unsafe c.activationBytes(raw, 1, 1, &bytes) == Self.format)
       #expect(unsafe c.scratchBytes(raw, 1, 1, 1, &bytes) == Self.format)
@@ -197,7 +197,7 @@ import Testing
       #expect(unsafe spoiled { unsafe $0.tokens = 0 } == Self.notPositive)
       #expect(unsafe spoiled { unsafe $0.columns = -1 } == Self.notPositive)
       #expect(unsafe spoiled { unsafe $0.tokens = .max } == Self.tooLarge)
-      #expect(unsafe spoiled { unsafe $0.format = 64 } == Self.format)
+      #expect(unsafe spoiled { unsafe $0.format = 63 } == Self.format)
       #expect(
         unsafe withUnsafePointer(to: call.activations) { header in
           let inside = unsafe call.tokens.memory.base.assumingMemoryBound(to: Float.self)
@@ -338,6 +338,37 @@ import Testing
       #expect(pack(weights) == 0)
       #expect(packed.memory.isIntact)
     }
+  }
+
+  @Test(arguments: CLibrary.builds, [WeightFormat.astc6x6LDR, .astc6x6HDR])
+  func blocksAreChecked(_ build: CLibrary.Build, _ format: WeightFormat) throws {
+    let c = try CLibrary(build)
+    let packed = CMatrix(c, format, 17, 40)
+    let weights = CProductTests.floats(17 * 40, seed: 7)
+    let refused = unsafe withUnsafePointer(to: packed.header) {
+      unsafe c.pack($0, 0, 17, weights, weights.count * 4, nil)
+    }
+    #expect(refused == Self.format, "the encoder is not in the library")
+    let planes = CPlanes(format, 17, 40, seed: 9)
+    @safe func pack(_ planes: CPlanes) -> afm_error {
+      unsafe planes.withRows(0..<17) { part in
+        unsafe withUnsafePointer(to: packed.header) { unsafe c.packPlanes($0, 0, 17, &part) }
+      }
+    }
+    #expect(pack(planes) == 0)
+    // Two blocks a row; the last one becomes one that means nothing, then a constant one.
+    let last = planes.codes.count - 16
+    var broken = planes
+    broken.codes.replaceSubrange(last..., with: [UInt8](repeating: 0, count: 16))
+    #expect(pack(broken) == afm_error(AFM_ERROR_PLANES))
+    var constant = planes
+    let void: [UInt8] = [0xFC, 0xFD] + [UInt8](repeating: 0xFF, count: 6)
+    constant.codes.replaceSubrange(last..., with: void + [0, 0x80, 0, 0x80, 0, 0x80, 0xFF, 0xFF])
+    #expect(pack(constant) == afm_error(AFM_ERROR_BLOCKS))
+    var negative = planes
+    negative.scales[3] |= 0x80
+    #expect(pack(negative) == afm_error(AFM_ERROR_PLANES))
+    #expect(packed.memory.isIntact)
   }
 
   @Test(arguments: CLibrary.builds)

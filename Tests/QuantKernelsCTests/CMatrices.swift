@@ -39,12 +39,19 @@ struct CPlanes {
   var scales: [UInt8] = []
   var minimums: [UInt8] = []
 
+  /// The formats that are packed from floats.
   static let formats: [WeightFormat] = [.s8c, .s8g32, .u4g32, .u4c, .u2c, .u2g64]
+  /// All that are multiplied.
+  static let multiplied = formats + [.astc6x6LDR, .astc6x6HDR]
 
   init(_ format: WeightFormat, _ rows: Int, _ columns: Int, seed: UInt64) {
     self.format = format
     self.rows = rows
     self.columns = columns
+    if format.isASTC {
+      encode(seed: seed)
+      return
+    }
     var random = SeededGenerator(seed: seed)
     func count(_ plane: Plane) -> Int {
       format.byteCount(of: plane, rows: rows, columns: columns) ?? 0
@@ -73,11 +80,41 @@ struct CPlanes {
     minimums = numbers(.minimums)
   }
 
+  /// Blocks that the encoder makes of random weights, of one partition or of several.
+  private mutating func encode(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let weights = (0..<rows * columns).map { _ in Float.random(in: -1...1, using: &random) }
+    func room(_ plane: Plane) -> [UInt8] {
+      [UInt8](
+        repeating: 0, count: format.byteCount(of: plane, rows: rows, columns: columns) ?? 0)
+    }
+    var blocks = room(.codes)
+    var numbers = room(.scales)
+    var offsets = room(.minimums)
+    defer { (codes, scales, minimums) = (blocks, numbers, offsets) }
+    var codeSpan = blocks.mutableSpan
+    var scaleSpan = numbers.mutableSpan
+    var minimumSpan = offsets.mutableSpan
+    // Bytes have no padding, and every value is a valid one.
+    var planes = unsafe MutablePackedPlanes(
+      codes: codeSpan.mutableBytes, scales: scaleSpan.mutableBytes,
+      minimums: minimumSpan.mutableBytes)
+    let options = QuantizationOptions(effort: .fast, partitionLimit: seed % 2 == 0 ? 1 : 3)
+    do {
+      try format.quantize(
+        weights.span, rowCount: rows, columnCount: columns, options: options, into: &planes)
+    } catch {
+      preconditionFailure("small weights were refused: \(error)")
+    }
+  }
+
   /// The planes of some rows, as C takes them.
   func withRows<Result>(
     _ rows: Range<Int>, _ body: (inout afm_planes) throws -> Result
   ) rethrows -> Result {
     func part(_ bytes: [UInt8], _ plane: Plane) -> [UInt8] {
+      // Of ASTC in HDR one scale belongs to all rows.
+      if format == .astc6x6HDR, plane == .scales { return bytes }
       let offset = { format.byteCount(of: plane, rows: $0, columns: columns) ?? 0 }
       return Array(bytes[offset(rows.lowerBound)..<offset(rows.upperBound)])
     }

@@ -114,7 +114,7 @@ import Testing
     try c.withKernels(Self.number(level)) { kernels in
       #expect(unsafe c.level(kernels) == Self.number(level))
       let sizes = [1, 15, 16, 17, 33, 64, 65, 129, 257]
-      for format in CPlanes.formats {
+      for format in CPlanes.multiplied {
         for (index, rows) in sizes.enumerated() {
           for (place, columns) in sizes.enumerated() {
             // Odd and even tokens, GEMV and GEMM.
@@ -228,7 +228,7 @@ import Testing
   @Test(arguments: CLibrary.builds)
   func rowsDequantizeAsInTheSwiftLibrary(_ build: CLibrary.Build) throws {
     let c = try CLibrary(build)
-    for format in CPlanes.formats {
+    for format in CPlanes.multiplied {
       let planes = CPlanes(format, 19, 77, seed: 4)
       let packed = try CMatrix(c, planes)
       let matrix = try unsafe PackedMatrix(
@@ -253,7 +253,7 @@ import Testing
     let c = try CLibrary(build)
     for level in Self.levels {
       try c.withKernels(Self.number(level)) { kernels in
-        for format in CPlanes.formats {
+        for format in CPlanes.multiplied {
           for tokens in [2, 12] {
             let matrix = try CMatrix(c, CPlanes(format, 33, 130, seed: 3))
             var input = Self.floats(tokens * 130, seed: 2)

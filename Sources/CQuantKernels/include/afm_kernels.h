@@ -25,8 +25,8 @@
 ///
 /// **Memory** belongs to the caller, who asks for sizes first. `memory` and `scratch` begin at an
 /// address that 64 divides, and their byte counts are multiples of 64; floats need the alignment of a
-/// float. Sizes of buffers are in bytes and may be larger than needed. `afm_quantize*`,
-/// `afm_multiply*` and `afm_dequantize_row` allocate nothing.
+/// float. Sizes of buffers are in bytes and may be larger than needed. `afm_quantize*` and
+/// `afm_multiply*` allocate nothing, nor does `afm_dequantize_row` but of ASTC.
 ///
 /// The other functions end the process where the system has no memory left, as Swift programs do.
 ///
@@ -92,6 +92,9 @@ enum {
   AFM_ERROR_BUSY = 15,
   /// The system gives no more threads.
   AFM_ERROR_THREADS = 16,
+  /// A block of ASTC that tiles have no place for: they hold those with a full grid in one plane and
+  /// 1, 2 or 3 partitions of 6, 5 or 4 codes, which is what the suite's encoder writes.
+  AFM_ERROR_BLOCKS = 17,
 };
 
 /// What an error means, in one line of English without an end; never NULL, valid for ever.
@@ -115,6 +118,12 @@ enum {
   AFM_FORMAT_U2C = 48,
   /// 2-bit codes 0…3, a binary16 scale for 64 columns: (code − 1.5) · scale.
   AFM_FORMAT_U2G64 = 49,
+  /// ASTC 6×6 blocks of 36 columns, 16 bytes each, LDR, a binary32 scale a row:
+  /// (value of 0…65535 − 32767.5) · scale. Packed from blocks alone (`afm_pack_planes`).
+  AFM_FORMAT_ASTC6X6_LDR = 64,
+  /// The same in HDR, a binary32 scale for the matrix and a binary16 minimum a block:
+  /// (minimum + value) · scale.
+  AFM_FORMAT_ASTC6X6_HDR = 65,
 };
 
 // --- Levels ---
@@ -204,9 +213,9 @@ typedef struct afm_pack_options {
 /// @param weights f32 rows from `row_begin` on, [row_end − row_begin][columns].
 /// @param row_begin a multiple of 16; `row_end` too, or the number of rows.
 /// @param options NULL for the defaults.
-/// @return all errors of `afm_matrix_bytes`, AFM_ERROR_SHORT_BUFFER, AFM_ERROR_ALIGNMENT,
-///   AFM_ERROR_OVERLAP, AFM_ERROR_ROWS, AFM_ERROR_OPTION; AFM_ERROR_WEIGHT, after which the rows hold
-///   anything.
+/// @return all errors of `afm_matrix_bytes`, AFM_ERROR_FORMAT for ASTC too, whose encoder is not here,
+///   AFM_ERROR_SHORT_BUFFER, AFM_ERROR_ALIGNMENT, AFM_ERROR_OVERLAP, AFM_ERROR_ROWS, AFM_ERROR_OPTION;
+///   AFM_ERROR_WEIGHT, after which the rows hold anything.
 ///
 /// Allocates about 100 bytes a column for the time of the call.
 afm_error afm_pack(
@@ -232,11 +241,14 @@ afm_error afm_plane_bytes(afm_format format, int64_t rows, int64_t columns, afm_
 
 /// Packs rows `row_begin ..< row_end` of a matrix whose codes and scales exist already, bit for bit.
 ///
-/// @param planes of these rows alone.
+/// @param planes of these rows alone; of ASTC in HDR the scale is one for the whole matrix, and is
+///   the same in every call.
 /// @return all errors of `afm_matrix_bytes`, AFM_ERROR_SHORT_BUFFER, AFM_ERROR_ALIGNMENT,
-///   AFM_ERROR_OVERLAP, AFM_ERROR_ROWS, AFM_ERROR_PLANES.
+///   AFM_ERROR_OVERLAP, AFM_ERROR_ROWS, AFM_ERROR_PLANES; AFM_ERROR_BLOCKS, after which the rows hold
+///   anything.
 ///
-/// One pass over the planes to check and one to pack. Allocates nothing.
+/// One pass over the planes to check and one to pack. Allocates nothing, of ASTC some hundred bytes
+/// for the time of the call.
 afm_error afm_pack_planes(
     const afm_matrix *matrix, int64_t row_begin, int64_t row_end, const afm_planes *planes);
 
@@ -250,7 +262,7 @@ afm_error afm_dequantize_row(
 // --- Activations ---
 
 /// Tokens quantized to int8, with scales and sums, for weights of one format or of one that is
-/// quantized for alike: all but u2c share a scale for every 64 columns, u2c has one a token.
+/// quantized for alike: ASTC shares a scale for every 36 columns, u2c has one a token, all others have one for 64 columns.
 typedef struct afm_activations {
   /// The weights that they are for.
   afm_format format;
@@ -289,7 +301,7 @@ afm_error afm_quantize_tokens(
 // --- Products ---
 
 /// The bytes of scratch memory that a product needs on so many threads, at the level that needs most;
-/// 0 where none needs any, as with one token.
+/// 0 where none needs any, as with one token of all formats but ASTC.
 ///
 /// @return AFM_ERROR_NULL, AFM_ERROR_FORMAT, AFM_ERROR_NOT_POSITIVE, AFM_ERROR_TOO_LARGE.
 afm_error afm_scratch_bytes(

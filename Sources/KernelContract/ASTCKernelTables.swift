@@ -1,23 +1,18 @@
 import CKernels
 import PackedFormats
-import TensorCore
 
 /// What the kernels over ASTC tiles look up: the ends of lines that pairs of stored numbers mean, and
-/// the partition of every column for each of 2 × 1024 seeds. 136 kB, made once.
-final class ASTCKernelTables: Sendable {
-  static let shared = ASTCKernelTables()
+/// the partition of every column for each of 2 × 1024 seeds.
+package enum ASTCKernelTables {
+  /// 136 kB.
+  package static var byteCount: Int { Int(CK_ASTC_TABLE_BYTES) }
 
-  private let storage: AlignedStorage
-
-  /// The first byte; valid for ever, since `shared` is never freed.
-  @unsafe var address: UnsafeRawPointer { unsafe UnsafeRawPointer(storage.baseAddress) }
-
-  private init() {
-    storage = AlignedStorage(byteCount: Int(CK_ASTC_TABLE_BYTES))
-    let base = unsafe storage.baseAddress
+  /// Fills `byteCount` bytes.
+  @unsafe package static func fill(_ base: UnsafeMutableRawPointer) {
+    unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     func store(_ value: UInt8, _ offset: Int) {
       precondition(offset < Int(CK_ASTC_TABLE_BYTES), "outside the tables")
-      // Inside the storage.
+      // Inside the memory.
       unsafe base.storeBytes(of: value, toByteOffset: offset, as: UInt8.self)
     }
     /// Both ends of every pair of stored numbers, as they are and as a base and an offset.
