@@ -53,7 +53,7 @@ let package = Package(
 
     // Floor 1.
     module("PackedFormats", ["TensorCore", "CKernels"]),
-    module("KVCache", ["TensorCore"]),
+    module("KVCache", ["RandomNumbers", "TensorCore"]),
     module("TraceExport", ["TraceCore", "TensorCore", protobuf]),
     module("Tokenization"),
 

@@ -33,7 +33,7 @@ package struct RunRow: Codable, Hashable, Sendable {
   /// The layers that a prefill runs for each position: `needed` for those whose results are read,
   /// `all` for every one.
   package var prefillLayers = "needed"
-  /// How keys and values are stored: `f32`, `f16` or `s8`.
+  /// How keys and values are stored: the name of a cache element, such as `s8`.
   package var keyElement = ""
   package var valueElement = ""
   package var promptTokenCount = 0

@@ -1,3 +1,5 @@
+import RandomNumbers
+
 /// The beginnings of sequences that the pool knows, page by page.
 ///
 /// A node is one page of positions after another node, or at the beginning. Nodes are found by a
@@ -186,12 +188,9 @@ struct PrefixIndex {
     return (product.high ^ product.low) &+ 0xC2B2_AE3D_27D4_EB4F
   }
 
-  /// The finaliser of SplitMix64 after its step: a bijection of 64 bits.
+  /// A bijection of 64 bits.
   private static func mix(_ value: UInt64) -> UInt64 {
-    var z = value &+ 0x9E37_79B9_7F4A_7C15
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
+    SplitMix64.mix(value &+ SplitMix64.increment)
   }
 }
 

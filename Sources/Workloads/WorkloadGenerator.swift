@@ -34,7 +34,7 @@ package struct WorkloadGenerator {
   }
 
   /// 0 ..< 1, 53 bits.
-  private mutating func share() -> Double { Double(random.next() >> 11) / 0x1p53 }
+  private mutating func share() -> Double { random.unit() }
 
   private mutating func draw(_ table: QuantileTable) -> Int {
     Int(table.value(share: share()).rounded())
