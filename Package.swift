@@ -63,7 +63,7 @@ let package = Package(
     module(
       "ModelFile",
       ["PackedFormats", "Tokenization", "TensorCore", "Files", "RandomNumbers", "CZstd"]),
-    module("EngineInterface", ["TensorCore", "TraceCore", "RandomNumbers"]),
+    module("EngineInterface", ["KVCache", "TensorCore", "TraceCore", "RandomNumbers"]),
 
     // Floor 3.
     module("Kernels", ["KernelContract", "CKernels"]),
@@ -92,8 +92,8 @@ let package = Package(
       "Engines",
       [
         "QuantKernels", "FloatBaseline", "KernelContract", "ModelFile", "EngineInterface",
-        "KVCache", "Tokenization", "PackedFormats", "TensorCore", "TraceCore", "Files",
-        "RandomNumbers",
+        "KVCache", "CacheSnapshots", "Tokenization", "PackedFormats", "TensorCore", "TraceCore",
+        "Files", "RandomNumbers",
       ]),
     module("Report", ["BenchCore"]),
     module(

@@ -1,9 +1,9 @@
 import ModelFile
 import TensorCore
 
-/// Every buffer a session writes while it runs, allocated once.
+/// Every buffer a graph writes while it runs, allocated once.
 ///
-/// Rows are tokens of the present batch, contiguous. Mapped storage costs no resident memory until
+/// Rows are tokens of the present step, contiguous. Mapped storage costs no resident memory until
 /// a batch is large enough to touch it.
 @safe
 struct DecoderWorkspace: ~Copyable {
@@ -13,14 +13,16 @@ struct DecoderWorkspace: ~Copyable {
   let normed: UnsafeMutablePointer<Float>
   let projected: UnsafeMutablePointer<Float>
   /// [tokens][queryHeads · headDimension], then [tokens][keyValueHeads · headDimension] twice: the
-  /// batch's queries, and its keys and values where a layer makes some.
+  /// step's queries, and its keys and values where a layer makes some.
   let projections: UnsafeMutablePointer<Float>
   /// [tokens][queryHeads · headDimension] what attention gives.
   let attended: UnsafeMutablePointer<Float>
   /// [2][tokens][feedForwardSize] gate and up, and [tokens][feedForwardSize] what becomes of them.
   let gateAndUp: UnsafeMutablePointer<Float>
   let gated: UnsafeMutablePointer<Float>
-  /// [tokens][ropeDimension / 2] cosines and sines of the batch's positions.
+  /// [tokens] where each row belongs.
+  let rowPlaces: UnsafeMutablePointer<RowPlace>
+  /// [tokens][ropeDimension / 2] cosines and sines of the rows' positions.
   let cosines: UnsafeMutablePointer<Float>
   let sines: UnsafeMutablePointer<Float>
   /// [outputRows][vocabularySize].
@@ -69,6 +71,7 @@ struct DecoderWorkspace: ~Copyable {
       Self.outputRows * header.vocabularySize,
       threads * scoreRows * scoreStride, threads * elementStride / 4,
       threads * scoreRows * codeStride / 2, threads * scoreRows, threads * panelCount,
+      tokens * MemoryLayout<RowPlace>.stride / 4,
     ].map { ($0 + 15) & ~15 }
     byteCount = counts.reduce(0, +) * 4
     storage = AlignedStorage(byteCount: byteCount)
@@ -94,6 +97,7 @@ struct DecoderWorkspace: ~Copyable {
     unsafe codes = UnsafeMutableRawPointer(part(12)).assumingMemoryBound(to: Int16.self)
     unsafe rowScales = part(13)
     unsafe panels = part(14)
+    unsafe rowPlaces = UnsafeMutableRawPointer(part(15)).assumingMemoryBound(to: RowPlace.self)
   }
 
   /// A thread's own part of each.
@@ -106,4 +110,11 @@ struct DecoderWorkspace: ~Copyable {
   @unsafe func panel(_ room: Int) -> UnsafeMutablePointer<Float> {
     unsafe panels + room * panelCount
   }
+}
+
+/// Where a row of a step belongs.
+struct RowPlace {
+  /// Of the step's segments.
+  var segment: Int32
+  var position: Int32
 }

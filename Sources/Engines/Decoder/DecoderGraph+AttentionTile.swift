@@ -3,16 +3,32 @@ import KernelContract
 import QuantKernels
 
 /// Score rows that share a pass over one head's pages: heads of one token, or tokens of one head.
-struct AttentionTile {
+@safe struct AttentionTile {
+  // Its step keeps it.
+  private unowned(unsafe) let owner: CacheSequence
   var store: Int
   var queryHead: Int
-  /// The batch row of the first score row.
+  /// The step's row of the first score row.
   var row: Int
   var rowCount: Int
   var isOneToken: Bool
   /// Positions that the first score row sees; each further token sees one more.
   var firstLimit: Int
 
+  init(
+    sequence: CacheSequence, store: Int, queryHead: Int, row: Int, rowCount: Int,
+    isOneToken: Bool, firstLimit: Int
+  ) {
+    unsafe owner = sequence
+    self.store = store
+    self.queryHead = queryHead
+    self.row = row
+    self.rowCount = rowCount
+    self.isOneToken = isOneToken
+    self.firstLimit = firstLimit
+  }
+
+  var sequence: CacheSequence { unsafe owner }
   func limit(_ row: Int) -> Int { isOneToken ? firstLimit : firstLimit + row }
   /// Positions that any score row sees.
   var total: Int { limit(rowCount - 1) }
@@ -22,7 +38,7 @@ struct AttentionTile {
 ///
 /// Against 8-bit codes queries and probabilities become 16-bit codes and products integers; other
 /// elements are multiplied as floats, 4-bit ones after they are unpacked.
-extension DecoderSession {
+extension DecoderGraph {
   func attend(_ tile: AttentionTile, room: Int) {
     let vectors = engine.compute.vectors
     let stride = work.scoreStride
@@ -48,13 +64,13 @@ extension DecoderSession {
     let positions: Int
     let total: Int
 
-    init(_ tile: AttentionTile, _ session: DecoderSession) {
-      let header = session.engine.header
+    init(_ tile: AttentionTile, _ graph: DecoderGraph) {
+      let header = graph.engine.header
       store = tile.store
       head = tile.queryHead / (header.queryHeadCount / header.keyValueHeadCount)
-      positions = session.sequence.geometry.pagePositions
+      positions = tile.sequence.geometry.pagePositions
       total = tile.total
-      count = session.sequence.geometry.pageCount(positions: total)
+      count = tile.sequence.geometry.pageCount(positions: total)
     }
 
     /// Positions of a page that the tile sees.
@@ -68,7 +84,7 @@ extension DecoderSession {
     _ tile: AttentionTile, into scores: UnsafeMutablePointer<Float>, room: Int
   ) {
     let vectors = engine.compute.vectors
-    let geometry = sequence.geometry
+    let geometry = tile.sequence.geometry
     let dimension = geometry.headDimension
     let stride = work.scoreStride
     let pages = Pages(tile, self)
@@ -78,7 +94,7 @@ extension DecoderSession {
     let codes = unsafe work.codes(room)
     let rowScales = unsafe work.rowScales(room)
     if geometry.keyElement.isByteCode {
-      let scale = sequence.staticScales?.keys[tile.store] ?? 1
+      let scale = tile.sequence.staticScales?.keys[tile.store] ?? 1
       for row in 0..<tile.rowCount {
         unsafe rowScales[row] =
           unsafe scale
@@ -87,7 +103,7 @@ extension DecoderSession {
       }
     }
     for page in 0..<pages.count {
-      let place = unsafe sequence.headPage(store: pages.store, head: pages.head, page: page)
+      let place = unsafe tile.sequence.headPage(store: pages.store, head: pages.head, page: page)
       let panel = unsafe scores + page * pages.positions
       if geometry.keyElement.isByteCode {
         // Whole bundles of columns: what stands behind the stored positions is not read later.
@@ -99,7 +115,7 @@ extension DecoderSession {
           accumulates: false)
         continue
       }
-      let keys = unsafe floatKeys(place, pages, page: page, room: room)
+      let keys = unsafe floatKeys(tile, place, pages, page: page, room: room)
       unsafe vectors.panelProduct(
         a: queries, aStride: queryStride, b: keys.base, bStride: pages.positions, of: keys.element,
         c: panel, cStride: stride, rows: tile.rowCount, columns: pages.width(page),
@@ -112,7 +128,7 @@ extension DecoderSession {
     _ tile: AttentionTile, weights: UnsafeMutablePointer<Float>, room: Int
   ) {
     let vectors = engine.compute.vectors
-    let geometry = sequence.geometry
+    let geometry = tile.sequence.geometry
     let dimension = geometry.headDimension
     let stride = work.scoreStride
     let pages = Pages(tile, self)
@@ -123,7 +139,7 @@ extension DecoderSession {
     let rowScales = unsafe work.rowScales(room)
     if geometry.valueElement.isByteCode {
       unsafe scaleWeights(tile, pages, weights)
-      let scale = sequence.staticScales?.values[tile.store] ?? 1
+      let scale = tile.sequence.staticScales?.values[tile.store] ?? 1
       for row in 0..<tile.rowCount {
         unsafe rowScales[row] =
           unsafe scale
@@ -132,7 +148,7 @@ extension DecoderSession {
       }
     }
     for page in 0..<pages.count {
-      let place = unsafe sequence.headPage(store: pages.store, head: pages.head, page: page)
+      let place = unsafe tile.sequence.headPage(store: pages.store, head: pages.head, page: page)
       let first = page * pages.positions
       if geometry.valueElement.isByteCode {
         unsafe vectors.codeProduct(
@@ -142,7 +158,7 @@ extension DecoderSession {
           columns: dimension, depth: pages.width(page), accumulates: page > 0)
         continue
       }
-      let values = unsafe floatValues(place, pages, page: page, room: room)
+      let values = unsafe floatValues(tile, place, pages, page: page, room: room)
       unsafe vectors.panelProduct(
         a: weights + first, aStride: stride, b: values.base, bStride: dimension,
         of: values.element, c: output, cStride: outputStride, rows: tile.rowCount,
@@ -155,7 +171,7 @@ extension DecoderSession {
     _ tile: AttentionTile, _ pages: Pages, _ weights: UnsafeMutablePointer<Float>
   ) {
     for page in 0..<pages.count {
-      let place = unsafe sequence.headPage(store: pages.store, head: pages.head, page: page)
+      let place = unsafe tile.sequence.headPage(store: pages.store, head: pages.head, page: page)
       guard let scales = unsafe place.valueScales else { return }
       for row in 0..<tile.rowCount {
         let line = unsafe weights + row * work.scoreStride + page * pages.positions
@@ -167,21 +183,21 @@ extension DecoderSession {
 
   /// A page's keys as floats, [dimension][pagePositions]; 4-bit ones are unpacked.
   @unsafe private func floatKeys(
-    _ place: CacheSequence.HeadPage, _ pages: Pages, page: Int, room: Int
+    _ tile: AttentionTile, _ place: CacheSequence.HeadPage, _ pages: Pages, page: Int, room: Int
   ) -> (base: UnsafeRawPointer, element: PanelElement) {
-    switch sequence.geometry.keyElement {
+    switch tile.sequence.geometry.keyElement {
     case .f32: return unsafe (UnsafeRawPointer(place.keys), .f32)
     case .f16: return unsafe (UnsafeRawPointer(place.keys), .f16)
     case .s8, .s8Static: preconditionFailure("codes are multiplied as such")
     case .u4g32: break
     }
-    let dimension = sequence.geometry.headDimension
+    let dimension = tile.sequence.geometry.headDimension
     // A panel and a vector behind it, this thread's.
     let panel = unsafe work.panel(room)
     let column = unsafe panel + dimension * pages.positions
     for index in 0..<pages.width(page) {
       var vector = unsafe MutableSpan(_unsafeStart: column, count: dimension)
-      sequence.readKey(
+      tile.sequence.readKey(
         into: &vector, store: pages.store, head: pages.head,
         position: page * pages.positions + index)
       for d in 0..<dimension { unsafe panel[d * pages.positions + index] = column[d] }
@@ -191,20 +207,20 @@ extension DecoderSession {
 
   /// A page's values as floats, [pagePositions][dimension]; 4-bit ones are unpacked.
   @unsafe private func floatValues(
-    _ place: CacheSequence.HeadPage, _ pages: Pages, page: Int, room: Int
+    _ tile: AttentionTile, _ place: CacheSequence.HeadPage, _ pages: Pages, page: Int, room: Int
   ) -> (base: UnsafeRawPointer, element: PanelElement) {
-    switch sequence.geometry.valueElement {
+    switch tile.sequence.geometry.valueElement {
     case .f32: return unsafe (UnsafeRawPointer(place.values), .f32)
     case .f16: return unsafe (UnsafeRawPointer(place.values), .f16)
     case .s8, .s8Static: preconditionFailure("codes are multiplied as such")
     case .u4g32: break
     }
-    let dimension = sequence.geometry.headDimension
+    let dimension = tile.sequence.geometry.headDimension
     // This thread's panel.
     let panel = unsafe work.panel(room)
     for index in 0..<pages.width(page) {
       var vector = unsafe MutableSpan(_unsafeStart: panel + index * dimension, count: dimension)
-      sequence.readValue(
+      tile.sequence.readValue(
         into: &vector, store: pages.store, head: pages.head,
         position: page * pages.positions + index)
     }

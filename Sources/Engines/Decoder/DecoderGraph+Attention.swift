@@ -3,18 +3,18 @@ import KVCache
 import KernelContract
 import QuantKernels
 
-/// Rotation, cache writes and attention of a batch.
-extension DecoderSession {
-  /// Cosines and sines of the batch's positions (Su et al. 2021), shared by all layers.
+/// Rotation, cache writes and attention of a step.
+extension DecoderGraph {
+  /// Cosines and sines of the rows' positions (Su et al. 2021), shared by all layers.
   ///
   /// Angles are computed in double precision: at large positions float32 would lose digits.
-  func computeRotations(count: Int, start: Int) {
+  func computeRotations() {
     let half = engine.header.ropeDimension / 2
-    for row in 0..<count {
-      let position = Double(start + row)
+    for row in 0..<rowCount {
+      // Row `row` of tables with `half` columns and room for a step's rows.
+      let position = unsafe Double(work.rowPlaces[row].position)
       for index in 0..<half {
         let angle = position * engine.rotationFrequencies[index]
-        // Row `row` of tables with `half` columns and room for a batch of rows.
         unsafe work.cosines[row * half + index] = Float(cos(angle))
         unsafe work.sines[row * half + index] = Float(sin(angle))
       }
@@ -23,26 +23,43 @@ extension DecoderSession {
 
   /// Turns and normalises the heads of queries and keys, and puts keys and values into the cache,
   /// row by row.
-  func finishHeads(_ layer: DecoderLayer, count: Int, start: Int) {
-    let header = engine.header
-    let queries = header.queryHeadCount * header.headDimension
-    let keys = header.keyValueHeadCount * header.headDimension
-    let makesKeys = layer.makesKeysAndValues
-    engine.compute.forEachRowWithRoom(count) { row, room in
-      // Rows of the batch's queries, and behind all of those of its keys and then its values.
-      let query = unsafe work.projections + row * queries
-      unsafe turn(query, heads: header.queryHeadCount, norm: layer.queryNorm, row: row)
-      if makesKeys {
-        let key = unsafe work.projections + count * queries + row * keys
-        unsafe turn(key, heads: header.keyValueHeadCount, norm: layer.keyNorm, row: row)
-        unsafe store(
-          key: key, value: key + count * keys, store: layer.store, position: start + row,
-          room: room)
-      }
+  func finishHeads(_ layer: DecoderLayer) {
+    engine.compute.run(HeadWork(graph: self, layer: layer), rows: rowCount)
+  }
+
+  /// `finishHeads` on all threads of a pool.
+  @safe private struct HeadWork: RowWork {
+    // It outlives the run, and threads that copy the work retain nothing.
+    unowned(unsafe) let graph: DecoderGraph
+    let layer: DecoderLayer
+
+    init(graph: DecoderGraph, layer: DecoderLayer) {
+      unsafe self.graph = graph
+      self.layer = layer
+    }
+
+    func perform(row: Int, thread: Int) {
+      unsafe graph.finishHeads(layer, row: row, room: thread)
     }
   }
 
-  /// Rotates the heads of a row of the batch in place and normalises them, in the model's order.
+  private func finishHeads(_ layer: DecoderLayer, row: Int, room: Int) {
+    let header = engine.header
+    let queries = header.queryHeadCount * header.headDimension
+    let keys = header.keyValueHeadCount * header.headDimension
+    // Rows of the step's queries, and behind all of those of its keys and then its values.
+    let query = unsafe work.projections + row * queries
+    unsafe turn(query, heads: header.queryHeadCount, norm: layer.queryNorm, row: row)
+    guard layer.makesKeysAndValues else { return }
+    let key = unsafe work.projections + rowCount * queries + row * keys
+    let place = unsafe work.rowPlaces[row]
+    unsafe turn(key, heads: header.keyValueHeadCount, norm: layer.keyNorm, row: row)
+    unsafe store(
+      key: key, value: key + rowCount * keys, store: layer.store,
+      in: segments[Int(place.segment)].sequence, position: Int(place.position), room: room)
+  }
+
+  /// Rotates the heads of a row of the step in place and normalises them, in the model's order.
   @unsafe private func turn(
     _ place: UnsafeMutablePointer<Float>, heads: Int, norm: FloatVector?, row: Int
   ) {
@@ -72,7 +89,8 @@ extension DecoderSession {
 
   /// Puts a row's keys and values into a reserved position, in the cache's elements.
   @unsafe private func store(
-    key: UnsafePointer<Float>, value: UnsafePointer<Float>, store: Int, position: Int, room: Int
+    key: UnsafePointer<Float>, value: UnsafePointer<Float>, store: Int,
+    in sequence: CacheSequence, position: Int, room: Int
   ) {
     let dimension = engine.header.headDimension
     let geometry = sequence.geometry
@@ -124,38 +142,43 @@ extension DecoderSession {
     }
   }
 
-  /// Causal attention of the batch over everything stored, the batch included.
+  /// Causal attention of every row over what is stored of its sequence, the step's rows included.
   ///
   /// The query heads of one token that share a key/value head go through its pages together, as far
   /// as one thread has them; so do up to `scoreTokens` tokens of one head in a prefill.
-  func attend(_ layer: DecoderLayer, count: Int, start: Int) {
-    engine.compute.pool.run(
-      AttentionWork(
-        session: self, store: layer.store, count: count, start: start),
-      partsPerThread: count == 1 ? 1 : 4)
+  func attend(_ layer: DecoderLayer) {
+    for segment in segments where segment.rowCount > 0 {
+      engine.compute.pool.run(
+        AttentionWork(graph: self, store: layer.store, segment: segment),
+        partsPerThread: segment.rowCount == 1 ? 1 : 4)
+    }
   }
 
-  /// The attention of a batch on all threads of a pool.
+  /// The attention of a segment on all threads of a pool.
   private struct AttentionWork: ThreadPoolWork {
-    // It outlives the run, and threads that copy the work retain nothing.
-    unowned(unsafe) let session: DecoderSession
+    // Both outlive the run, and threads that copy the work retain nothing.
+    unowned(unsafe) let graph: DecoderGraph
+    unowned(unsafe) let sequence: CacheSequence
     let store: Int
+    let row: Int
     let count: Int
     let start: Int
 
-    init(session: DecoderSession, store: Int, count: Int, start: Int) {
-      unsafe self.session = session
+    init(graph: DecoderGraph, store: Int, segment: StepSegment) {
+      unsafe self.graph = graph
+      unsafe self.sequence = segment.sequence
       self.store = store
-      self.count = count
-      self.start = start
+      row = segment.row
+      count = segment.rowCount
+      start = segment.firstPosition
     }
 
     func perform(part: Int, of partCount: Int, thread: Int) {
-      unsafe session.attend(self, part: part, of: partCount, room: thread)
+      unsafe graph.attend(self, part: part, of: partCount, room: thread)
     }
   }
 
-  /// One part of a batch's attention.
+  /// One part of a segment's attention.
   private func attend(_ work: AttentionWork, part: Int, of partCount: Int, room: Int) {
     let heads = engine.header.queryHeadCount
     if work.count == 1 {
@@ -166,8 +189,8 @@ extension DecoderSession {
         let end = min(share.upperBound, (head / group + 1) * group)
         attend(
           AttentionTile(
-            store: work.store, queryHead: head, row: 0, rowCount: end - head, isOneToken: true,
-            firstLimit: work.start + 1),
+            sequence: unsafe work.sequence, store: work.store, queryHead: head, row: work.row,
+            rowCount: end - head, isOneToken: true, firstLimit: work.start + 1),
           room: room)
         head = end
       }
@@ -182,8 +205,8 @@ extension DecoderSession {
       let row = tile * tokens
       attend(
         AttentionTile(
-          store: work.store, queryHead: item % heads, row: row,
-          rowCount: min(tokens, work.count - row), isOneToken: false,
+          sequence: unsafe work.sequence, store: work.store, queryHead: item % heads,
+          row: work.row + row, rowCount: min(tokens, work.count - row), isOneToken: false,
           firstLimit: work.start + row + 1),
         room: room)
     }
