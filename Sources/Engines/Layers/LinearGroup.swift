@@ -208,7 +208,8 @@ final class LinearGroup: Sendable {
     guard var inner = unsafe scratch else { return }
     let outer = unsafe inner + innerCount
     // The scratch was reserved for all of them.
-    for unsafeentry in unsafe additions {
+    for index in unsafe additions.indices {
+      let entry = unsafe additions[index]
       unsafe body(entry, inner, outer)
       unsafe inner += entry.innerCount
     }
