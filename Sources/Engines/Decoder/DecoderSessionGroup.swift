@@ -16,14 +16,20 @@ final class DecoderSessionGroup: SessionGroup {
     let layout = try engine.cacheLayout(options)
     self.engine = engine
     self.options = options
-    let budget =
-      options.cacheBudget
-      ?? layout.pageCount(positions: options.contextLimit) * layout.pageByteCount
-    do { pool = try PagePool(layout: layout, byteBudget: budget) } catch { throw .cache(error) }
+    let budget = options.cacheBudget ?? Self.budget(options, layout)
+    do { pool = try PagePool(layout: layout, byteBudget: budget, tier: options.tier) } catch {
+      throw .cache(error)
+    }
     graph = DecoderGraph(
       engine: engine, rowCapacity: options.batchTokens, contextLimit: options.contextLimit,
       pagePositions: layout.pagePositions, runsAllLayers: options.runsAllLayers,
       trace: options.trace)
+  }
+
+  /// What every session needs in full, and a page each that a fork copies.
+  private static func budget(_ options: SessionOptions, _ layout: CacheLayout) -> Int {
+    let pages = layout.pageCount(positions: options.contextLimit)
+    return (options.sessionCount * (pages + 1) - 1) * layout.pageByteCount
   }
 
   var cacheUsage: PoolUsage { pool.usage }
