@@ -70,7 +70,8 @@ let package = Package(
     module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
     module("FloatBaseline", ["KernelContract"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
-    module("Workloads", ["KVCache", "RandomNumbers", "TensorCore"]),
+    module(
+      "Workloads", ["EngineInterface", "KVCache", "RandomNumbers", "TensorCore", "TraceCore"]),
 
     // Floor 4.
     module(
@@ -160,8 +161,8 @@ let package = Package(
     tests(
       "Engines",
       [
-        "CAllocationCounter", "EngineInterface", "ModelFile", "KernelContract", "PackedFormats",
-        "Tokenization", "TensorCore",
+        "CAllocationCounter", "EngineInterface", "ModelFile", "KVCache", "KernelContract",
+        "PackedFormats", "RandomNumbers", "Tokenization", "TensorCore", "TraceCore", "Workloads",
       ]
     ),
     tests("Tiers", ["EngineInterface", "TraceCore", "TraceExport"]),

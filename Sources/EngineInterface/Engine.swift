@@ -70,8 +70,13 @@ package protocol Session: AnyObject {
   /// Forgets the positions from `position` on; the logits are undefined until the next token.
   func truncate(to position: Int)
 
-  /// The positions that the last prefill of an empty session found in the cache and did not run.
+  /// The positions that an empty session found in the cache and did not run.
   var adoptedPositionCount: Int { get }
+
+  /// Has an empty session stand behind what the cache has of a prompt's beginning, in whole pages and
+  /// at most all but the last token, and returns how many positions those are. `prefill` does so by
+  /// itself; who runs a prompt in parts asks first.
+  func adoptPrefix(of prompt: ArraySlice<Int32>) -> Int
 
   /// A second session of the group that stands where this one does, with its adapter; the two share
   /// what is there and go on by themselves. Its logits are undefined until the next token. Copies no
@@ -182,6 +187,8 @@ package struct SessionOptions {
   package var sessionCount = 1
   /// The tier that the cache's account is shown under; nothing depends on it.
   package var tier: String
+  /// Positions of a page of the cache: a multiple of 16.
+  package var pagePositions = 64
   /// Whether equal beginnings are kept and computed once: a prompt that begins like an earlier one
   /// skips the pages that are there.
   package var sharesPrefixes: Bool

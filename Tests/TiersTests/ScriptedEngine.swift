@@ -183,6 +183,7 @@ final class ScriptedSession: Session {
   func truncate(to position: Int) { tokens.removeSubrange(position...) }
 
   var adoptedPositionCount: Int { 0 }
+  func adoptPrefix(of prompt: ArraySlice<Int32>) -> Int { 0 }
 
   func fork() -> any Session {
     let other = ScriptedSession(engine: engine, contextLimit: contextLimit)

@@ -155,9 +155,13 @@ extension DecoderEngine {
     guard ![keys, values].contains(where: \.isByteCode) || header.headDimension <= 512 else {
       throw .unsupported("a cache of 8-bit elements needs heads of at most 512 elements")
     }
+    guard options.pagePositions > 0, options.pagePositions % 16 == 0 else {
+      throw .unsupported("a page of the cache has a multiple of 16 positions")
+    }
     let geometry = CacheGeometry(
       storeCount: weights.storeCount, headCount: header.keyValueHeadCount,
-      headDimension: header.headDimension, keyElement: keys, valueElement: values)
+      headDimension: header.headDimension, pagePositions: options.pagePositions,
+      keyElement: keys, valueElement: values)
     return CacheLayout(
       sharingLastStoreOf: CacheGroup(geometry: geometry, staticScales: scales),
       layerCount: header.layerCount)
