@@ -109,8 +109,8 @@ let package = Package(
       dependencies: [
         "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "Workloads", "EngineInterface",
         "ModelFile", "TraceExport", "TraceCore", "QuantKernels", "Kernels", "KernelContract",
-        "PackedFormats", "KVCache", "Tokenization", "TensorCore", "Files", "RandomNumbers",
-        argumentParser,
+        "PackedFormats", "KVCache", "CacheSnapshots", "Tokenization", "TensorCore", "Files",
+        "RandomNumbers", argumentParser,
       ],
       swiftSettings: strict),
 

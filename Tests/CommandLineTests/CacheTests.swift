@@ -70,6 +70,38 @@ import Testing
     #expect(small.status == 3 && small.error.contains("does not hold one page"), "\(small)")
   }
 
+  @Test func aPromptsCacheIsKeptInAFile() throws {
+    let samples = try Samples.shared.get()
+    let folder = try TemporaryFolder()
+    let cache = folder.file("prompt.kv")
+    func generate(_ prompt: String, _ options: String = "") throws -> Program.Result {
+      try prompt.write(toFile: folder.file("prompt"), atomically: true, encoding: .utf8)
+      return try Program.run(
+        ["generate", "--prompt-file", folder.file("prompt"), "-n", "5", "--cache-file", cache]
+          + samples.arguments("--model @tiny.afmw -ctk s8 \(options)"))
+    }
+    func answer(_ result: Program.Result) throws -> (ids: [Int]?, cached: Int?) {
+      #expect(result.status == 0, "\(result)")
+      let json = try #require(try result.json() as? [String: Any])
+      return (json["ids"] as? [Int], json["cached_tokens"] as? Int)
+    }
+    let text = (0..<15).map { "word \($0)" }.joined(separator: ", ")
+    let first = try answer(generate(text))
+    #expect(first.cached == 0 && FileManager.default.fileExists(atPath: cache))
+    let again = try answer(generate(text))
+    let cached = try #require(again.cached)
+    #expect(again.ids == first.ids && cached > 0 && cached % 64 == 0)
+    // Another end of the prompt uses what is the same.
+    #expect(try answer(generate(String(text.dropLast()) + "!")).cached == cached)
+    #expect(try answer(generate("Other words")).cached == 0)
+    let foreign = try generate(text, "-ctv s8")
+    #expect(foreign.status == 3 && foreign.errorLines.count == 1, "\(foreign)")
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: cache))
+    try bytes.dropLast(20).write(to: URL(fileURLWithPath: cache))
+    let cut = try generate(text)
+    #expect(cut.status == 3 && cut.error.contains("20 bytes are missing"), "\(cut)")
+  }
+
   @Test func aTraceGoesThroughPipes() throws {
     let result = try Program.shell(
       """
