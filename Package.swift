@@ -160,8 +160,8 @@ let package = Package(
     tests(
       "Engines",
       [
-        "CAllocationCounter", "EngineInterface", "ModelFile", "KernelContract", "PackedFormats",
-        "Tokenization", "TensorCore",
+        "CAllocationCounter", "EngineInterface", "ModelFile", "KernelContract", "KVCache",
+        "PackedFormats", "QuantKernels", "Tokenization", "TensorCore",
       ]
     ),
     tests("Tiers", ["EngineInterface", "TraceCore", "TraceExport"]),

@@ -21,9 +21,8 @@ final class DecoderSessionGroup: SessionGroup {
       ?? layout.pageCount(positions: options.contextLimit) * layout.pageByteCount
     do { pool = try PagePool(layout: layout, byteBudget: budget) } catch { throw .cache(error) }
     graph = DecoderGraph(
-      engine: engine, rowCapacity: options.batchTokens, contextLimit: options.contextLimit,
-      pagePositions: layout.pagePositions, runsAllLayers: options.runsAllLayers,
-      trace: options.trace)
+      engine: engine, rowCapacity: options.batchTokens, pagePositions: layout.pagePositions,
+      runsAllLayers: options.runsAllLayers, trace: options.trace)
   }
 
   var cacheUsage: PoolUsage { pool.usage }
