@@ -70,7 +70,8 @@ let package = Package(
     module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
     module("FloatBaseline", ["KernelContract"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
-    module("Workloads", ["KVCache", "RandomNumbers", "TensorCore"]),
+    module(
+      "Workloads", ["EngineInterface", "KVCache", "RandomNumbers", "TensorCore", "TraceCore"]),
 
     // Floor 4.
     module(
@@ -162,6 +163,8 @@ let package = Package(
       [
         "CAllocationCounter", "EngineInterface", "ModelFile", "KernelContract", "KVCache",
         "PackedFormats", "QuantKernels", "Tokenization", "TensorCore",
+        "CAllocationCounter", "EngineInterface", "ModelFile", "KVCache", "KernelContract",
+        "PackedFormats", "RandomNumbers", "Tokenization", "TensorCore", "TraceCore", "Workloads",
       ]
     ),
     tests("Tiers", ["EngineInterface", "TraceCore", "TraceExport"]),

@@ -70,8 +70,13 @@ package protocol Session: AnyObject {
   /// Forgets the positions from `position` on; the logits are undefined until the next token.
   func truncate(to position: Int)
 
-  /// The positions that the last prefill of an empty session found in the cache and did not run.
+  /// The positions that an empty session found in the cache and did not run.
   var adoptedPositionCount: Int { get }
+
+  /// Has an empty session stand behind what the cache has of a prompt's beginning, in whole pages and
+  /// at most all but the last token, and returns how many positions those are. `prefill` does so by
+  /// itself; who runs a prompt in parts asks first.
+  func adoptPrefix(of prompt: ArraySlice<Int32>) -> Int
 
   /// A second session of the group that stands where this one does, with its adapter; the two share
   /// what is there and go on by themselves. Its logits are undefined until the next token. Copies no
@@ -175,9 +180,15 @@ package struct SessionOptions {
   package var valueElement: String
   /// Tokens a prefill batch runs together.
   package var batchTokens: Int
-  /// Bytes that the cache may take, of all sessions of a group; nil is what one session of
-  /// `contextLimit` positions needs.
+  /// Bytes that the cache may take, of all sessions of a group; nil is what `sessionCount` sessions of
+  /// `contextLimit` positions need.
   package var cacheBudget: Int?
+  /// Sessions that a cache without a budget of its own has room for.
+  package var sessionCount = 1
+  /// The tier that the cache's account is shown under; nothing depends on it.
+  package var tier: String
+  /// Positions of a page of the cache: a multiple of 16.
+  package var pagePositions = 64
   /// Whether equal beginnings are kept and computed once: a prompt that begins like an earlier one
   /// skips the pages that are there.
   package var sharesPrefixes: Bool
@@ -189,14 +200,15 @@ package struct SessionOptions {
 
   package init(
     contextLimit: Int, keyElement: String = "f16", valueElement: String = "f16",
-    batchTokens: Int = 512, cacheBudget: Int? = nil, sharesPrefixes: Bool = false,
-    runsAllLayers: Bool = false, trace: TraceWriter = .discarding()
+    batchTokens: Int = 512, cacheBudget: Int? = nil, tier: String = "",
+    sharesPrefixes: Bool = false, runsAllLayers: Bool = false, trace: TraceWriter = .discarding()
   ) {
     self.contextLimit = contextLimit
     self.keyElement = keyElement
     self.valueElement = valueElement
     self.batchTokens = batchTokens
     self.cacheBudget = cacheBudget
+    self.tier = tier
     self.sharesPrefixes = sharesPrefixes
     self.runsAllLayers = runsAllLayers
     self.trace = trace
@@ -216,6 +228,13 @@ package struct SessionCacheUsage: Hashable, Sendable {
     self.allocated = allocated
     self.used = used
     self.ideal = ideal
+  }
+
+  /// Adds another session's.
+  package mutating func add(_ other: SessionCacheUsage) {
+    allocated += other.allocated
+    used += other.used
+    ideal += other.ideal
   }
 }
 

@@ -36,7 +36,7 @@ struct ModelOptions: ParsableArguments {
   func validate() throws {
     if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }
     for (option, name) in [("-ctk", keyElement), ("-ctv", valueElement)]
-    where !Self.elements.contains(name) {
+    where CacheElement(commandLineName: name) == nil {
       throw ValidationError("\(option) '\(name)': known: \(Self.elements.joined(separator: ", ")).")
     }
   }

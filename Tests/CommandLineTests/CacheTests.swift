@@ -33,6 +33,43 @@ import Testing
     #expect(table.status == 0 && table.outputText.contains("8.00 GiB"), "\(table)")
   }
 
+  @Test func aTraceIsServedOnAModel() throws {
+    let samples = try Samples.shared.get()
+    let folder = try TemporaryFolder()
+    let (path, recording) = (folder.file("requests.jsonl"), folder.file("replay.afmtrace"))
+    let made = try Program.run(
+      ["cache", "generate", "mooncake-conversation", path, "--requests", "30"])
+    #expect(made.status == 0, "\(made)")
+    func replay(_ options: String) throws -> Program.Result {
+      try Program.run(
+        ["replay", path] + samples.arguments("--model @tiny.afmw \(options)"))
+    }
+    let result = try replay(
+      "--shorten 64 --page 16 --time-scale 0 --sessions 3 -t 2 -ctk q8_0 --json --trace \(recording)"
+    )
+    #expect(result.status == 0 && result.error.isEmpty, "\(result)")
+    let report = try #require(try result.json() as? [String: Any])
+    let rows = try #require(report["requests"] as? [[String: Any]])
+    // The model has room for 256 positions.
+    let refused = rows.filter { ($0["error"] as? String)?.contains("256 positions") == true }
+    #expect(rows.count == 30 && report["refused"] as? Int == refused.count)
+    #expect(report["served"] as? Int == 30 - refused.count && refused.count < 30)
+    let (hits, computed) = (report["hit_positions"] as? Int, report["prefill_positions"] as? Int)
+    #expect((hits ?? 0) + (computed ?? 0) == report["prompt_positions"] as? Int)
+    let summary = try Program.run(["trace", "summary", recording, "--json"])
+    let recorded = try #require(try summary.json() as? [String: Any])
+    #expect((recorded["requests"] as? [Any])?.count == 30 - refused.count)
+    for (options, says) in [
+      ("--shorten 7", "--shorten 7"), ("--page 20", "--page"), ("--budget 1,2", "--budget"),
+      ("--sessions 0", "--sessions"), ("-ctk q3", "-ctk 'q3'"),
+    ] {
+      let mistake = try replay(options)
+      #expect(mistake.status == 2 && mistake.error.contains(says), "\(mistake)")
+    }
+    let small = try replay("--budget 1KiB")
+    #expect(small.status == 3 && small.error.contains("does not hold one page"), "\(small)")
+  }
+
   @Test func aTraceGoesThroughPipes() throws {
     let result = try Program.shell(
       """

@@ -153,6 +153,17 @@ import Testing
     }
   }
 
+  @Test func aSessionThatIsGoneHoldsNothing() throws {
+    try withEngine(.u2c) { engine, _, _ in
+      let group = try engine.makeSessionGroup(options())
+      var session: (any Session)? = try group.makeSession()
+      try session?.prefill(ids(100, seed: 1)[...])
+      #expect(group.cacheUsage.allocatedBytes > 0)
+      session = nil
+      #expect(group.cacheUsage.allocatedBytes == 0)
+    }
+  }
+
   @Test func aBudgetBelowOnePageSaysLimitAndNeed() throws {
     try withEngine(.u2c) { engine, _, _ in
       let need = try engine.makeSessionGroup(options()).predictedUsage(

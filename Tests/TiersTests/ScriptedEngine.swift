@@ -109,7 +109,7 @@ final class ScriptedSessionGroup: SessionGroup {
   func predictedUsage(positions: [Int], sharedPositions: Int) -> CacheUsage { CacheUsage() }
 
   func makeSession() -> any Session {
-    let session = ScriptedSession(script: engine.script, contextLimit: contextLimit)
+    let session = ScriptedSession(engine: engine, contextLimit: contextLimit)
     engine.sessions.append(session)
     return session
   }
@@ -134,14 +134,18 @@ final class ScriptedAdapter: EngineAdapter {
 
 /// A timeline of a scripted engine: the tokens themselves are the cache.
 final class ScriptedSession: Session {
-  let script: ScriptedEngine.Script
+  private let engine: ScriptedEngine
   let contextLimit: Int
   var recordsDetail = true
   fileprivate(set) var tokens: [Int32] = []
+  /// Tokens that it has run since it was made, a fork not those of its origin.
+  private(set) var runTokenCount = 0
   fileprivate(set) var adapter: (any EngineAdapter)?
 
-  init(script: ScriptedEngine.Script, contextLimit: Int) {
-    self.script = script
+  private var script: ScriptedEngine.Script { engine.script }
+
+  init(engine: ScriptedEngine, contextLimit: Int) {
+    self.engine = engine
     self.contextLimit = contextLimit
   }
 
@@ -164,6 +168,7 @@ final class ScriptedSession: Session {
       throw .contextExceeded(limit: contextLimit, need: tokens.count + added.count)
     }
     tokens += added
+    runTokenCount += added.count
   }
 
   func prefill(
@@ -178,11 +183,13 @@ final class ScriptedSession: Session {
   func truncate(to position: Int) { tokens.removeSubrange(position...) }
 
   var adoptedPositionCount: Int { 0 }
+  func adoptPrefix(of prompt: ArraySlice<Int32>) -> Int { 0 }
 
   func fork() -> any Session {
-    let other = ScriptedSession(script: script, contextLimit: contextLimit)
+    let other = ScriptedSession(engine: engine, contextLimit: contextLimit)
     other.tokens = tokens
     other.adapter = adapter
+    engine.sessions.append(other)
     return other
   }
 

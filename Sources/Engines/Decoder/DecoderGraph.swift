@@ -53,10 +53,7 @@ final class DecoderGraph {
   // MARK: - A step
 
   /// Begins a step without rows.
-  func begin() {
-    segments.removeAll(keepingCapacity: true)
-    rowCount = 0
-  }
+  func begin() { rowCount = 0 }
 
   /// Adds rows for tokens of the vocabulary, which follow on the sequence's positions and for which it
   /// has reserved room. There is room for them in the step, and scratch for the adapter.
@@ -92,6 +89,8 @@ final class DecoderGraph {
       }
     }
     keepReadRows()
+    // Nobody's pages are held for longer than the step.
+    segments.removeAll(keepingCapacity: true)
     return rowCount
   }
 

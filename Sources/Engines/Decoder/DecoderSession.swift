@@ -99,7 +99,7 @@ final class DecoderSession: Session, ObservableSession {
 
   func prefill(_ tokens: ArraySlice<Int32>) throws(EngineError) {
     try check(tokens)
-    let adopted = adopt(tokens)
+    let adopted = adoptPrefix(of: tokens)
     do throws(EngineError) {
       try run(tokens.dropFirst(adopted), readsEveryRow: false) { _, _ in }
     } catch {
@@ -108,11 +108,9 @@ final class DecoderSession: Session, ObservableSession {
     }
   }
 
-  /// Takes over what the cache has of a prompt's beginning, all tokens but the last, whose logits are
-  /// wanted.
-  private func adopt(_ tokens: ArraySlice<Int32>) -> Int {
+  func adoptPrefix(of prompt: ArraySlice<Int32>) -> Int {
     guard positionCount == 0 else { return 0 }
-    adoptedPositionCount = isOfOneAdapter ? sequence.adoptPrefix(of: tokens.dropLast()) : 0
+    adoptedPositionCount = isOfOneAdapter ? sequence.adoptPrefix(of: prompt.dropLast()) : 0
     return adoptedPositionCount
   }
 

@@ -16,13 +16,19 @@ final class DecoderSessionGroup: SessionGroup {
     let layout = try engine.cacheLayout(options)
     self.engine = engine
     self.options = options
-    let budget =
-      options.cacheBudget
-      ?? layout.pageCount(positions: options.contextLimit) * layout.pageByteCount
-    do { pool = try PagePool(layout: layout, byteBudget: budget) } catch { throw .cache(error) }
+    let budget = options.cacheBudget ?? Self.budget(options, layout)
+    do { pool = try PagePool(layout: layout, byteBudget: budget, tier: options.tier) } catch {
+      throw .cache(error)
+    }
     graph = DecoderGraph(
       engine: engine, rowCapacity: options.batchTokens, pagePositions: layout.pagePositions,
       runsAllLayers: options.runsAllLayers, trace: options.trace)
+  }
+
+  /// What every session needs in full, and a page each that a fork copies.
+  private static func budget(_ options: SessionOptions, _ layout: CacheLayout) -> Int {
+    let pages = layout.pageCount(positions: options.contextLimit)
+    return (options.sessionCount * (pages + 1) - 1) * layout.pageByteCount
   }
 
   var cacheUsage: PoolUsage { pool.usage }
@@ -148,9 +154,13 @@ extension DecoderEngine {
     guard ![keys, values].contains(where: \.isByteCode) || header.headDimension <= 512 else {
       throw .unsupported("a cache of 8-bit elements needs heads of at most 512 elements")
     }
+    guard options.pagePositions > 0, options.pagePositions % 16 == 0 else {
+      throw .unsupported("a page of the cache has a multiple of 16 positions")
+    }
     let geometry = CacheGeometry(
       storeCount: weights.storeCount, headCount: header.keyValueHeadCount,
-      headDimension: header.headDimension, keyElement: keys, valueElement: values)
+      headDimension: header.headDimension, pagePositions: options.pagePositions,
+      keyElement: keys, valueElement: values)
     return CacheLayout(
       sharingLastStoreOf: CacheGroup(geometry: geometry, staticScales: scales),
       layerCount: header.layerCount)
