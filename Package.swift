@@ -161,6 +161,8 @@ let package = Package(
     tests(
       "Engines",
       [
+        "CAllocationCounter", "EngineInterface", "ModelFile", "KernelContract", "KVCache",
+        "PackedFormats", "QuantKernels", "Tokenization", "TensorCore",
         "CAllocationCounter", "EngineInterface", "ModelFile", "KVCache", "KernelContract",
         "PackedFormats", "RandomNumbers", "Tokenization", "TensorCore", "TraceCore", "Workloads",
       ]

@@ -15,6 +15,7 @@ final class DecoderGraph {
   let engine: DecoderEngine
   let work: DecoderWorkspace
   let inputs: LayerInputs
+  let attentionStage: AttentionStage
   let trace: TraceWriter
   /// Whether layers and their halves are recorded.
   var recordsDetail = true
@@ -28,8 +29,8 @@ final class DecoderGraph {
   private let runsAllLayers: Bool
 
   init(
-    engine: DecoderEngine, rowCapacity: Int, contextLimit: Int, pagePositions: Int,
-    runsAllLayers: Bool, trace: TraceWriter
+    engine: DecoderEngine, rowCapacity: Int, pagePositions: Int, runsAllLayers: Bool,
+    trace: TraceWriter
   ) {
     let header = engine.header
     self.engine = engine
@@ -37,8 +38,10 @@ final class DecoderGraph {
     self.runsAllLayers = runsAllLayers
     self.trace = trace
     work = DecoderWorkspace(
-      header: header, tokens: rowCapacity, contextLimit: contextLimit,
-      pagePositions: pagePositions, threads: engine.compute.pool.threadCount)
+      header: header, tokens: rowCapacity, threads: engine.compute.pool.threadCount)
+    attentionStage = AttentionStage(
+      shape: AttentionShape(header), vectors: engine.compute.vectors, pool: engine.compute.pool,
+      rowCapacity: rowCapacity, sequenceCapacity: rowCapacity, pagePositions: pagePositions)
     inputs = LayerInputs(
       compute: engine.compute, tokenCapacity: rowCapacity,
       columnCapacity: max(
@@ -116,7 +119,14 @@ final class DecoderGraph {
   /// the angles of its position.
   private func placeRows() {
     inputs.removeAdapters()
+    attentionStage.begin()
     for (index, segment) in segments.enumerated() {
+      if segment.rowCount > 0 {
+        attentionStage.add(
+          AttentionSegment(
+            sequence: segment.sequence, row: segment.row, rowCount: segment.rowCount,
+            firstPosition: segment.firstPosition))
+      }
       if let adapter = segment.adapter { inputs.use(adapter, for: segment.rows) }
       for (offset, row) in segment.rows.enumerated() {
         // Rows of the step, for which there is room.

@@ -21,9 +21,8 @@ final class DecoderSessionGroup: SessionGroup {
       throw .cache(error)
     }
     graph = DecoderGraph(
-      engine: engine, rowCapacity: options.batchTokens, contextLimit: options.contextLimit,
-      pagePositions: layout.pagePositions, runsAllLayers: options.runsAllLayers,
-      trace: options.trace)
+      engine: engine, rowCapacity: options.batchTokens, pagePositions: layout.pagePositions,
+      runsAllLayers: options.runsAllLayers, trace: options.trace)
   }
 
   /// What every session needs in full, and a page each that a fork copies.
