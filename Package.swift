@@ -63,14 +63,15 @@ let package = Package(
     module(
       "ModelFile",
       ["PackedFormats", "Tokenization", "TensorCore", "Files", "RandomNumbers", "CZstd"]),
-    module("EngineInterface", ["TensorCore", "TraceCore", "RandomNumbers"]),
+    module("EngineInterface", ["KVCache", "TensorCore", "TraceCore", "RandomNumbers"]),
 
     // Floor 3.
     module("Kernels", ["KernelContract", "CKernels"]),
     module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
     module("FloatBaseline", ["KernelContract"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
-    module("Workloads", ["KVCache", "RandomNumbers", "TensorCore"]),
+    module(
+      "Workloads", ["EngineInterface", "KVCache", "RandomNumbers", "TensorCore", "TraceCore"]),
 
     // Floor 4.
     module(
@@ -92,8 +93,8 @@ let package = Package(
       "Engines",
       [
         "QuantKernels", "FloatBaseline", "KernelContract", "ModelFile", "EngineInterface",
-        "KVCache", "Tokenization", "PackedFormats", "TensorCore", "TraceCore", "Files",
-        "RandomNumbers",
+        "KVCache", "CacheSnapshots", "Tokenization", "PackedFormats", "TensorCore", "TraceCore",
+        "Files", "RandomNumbers",
       ]),
     module("Report", ["BenchCore"]),
     module(
@@ -108,8 +109,8 @@ let package = Package(
       dependencies: [
         "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "Workloads", "EngineInterface",
         "ModelFile", "TraceExport", "TraceCore", "QuantKernels", "Kernels", "KernelContract",
-        "PackedFormats", "KVCache", "Tokenization", "TensorCore", "Files", "RandomNumbers",
-        argumentParser,
+        "PackedFormats", "KVCache", "CacheSnapshots", "Tokenization", "TensorCore", "Files",
+        "RandomNumbers", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -160,8 +161,10 @@ let package = Package(
     tests(
       "Engines",
       [
-        "CAllocationCounter", "EngineInterface", "ModelFile", "KernelContract", "PackedFormats",
-        "Tokenization", "TensorCore",
+        "CAllocationCounter", "EngineInterface", "ModelFile", "KernelContract", "KVCache",
+        "PackedFormats", "QuantKernels", "Tokenization", "TensorCore",
+        "CAllocationCounter", "EngineInterface", "ModelFile", "KVCache", "KernelContract",
+        "PackedFormats", "RandomNumbers", "Tokenization", "TensorCore", "TraceCore", "Workloads",
       ]
     ),
     tests("Tiers", ["EngineInterface", "TraceCore", "TraceExport"]),

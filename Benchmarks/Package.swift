@@ -32,7 +32,7 @@ let package = Package(
     .target(name: "CPlatform"),
     module("PackedFormats", ["TensorCore", "CKernels"]),
     module("KernelContract", ["PackedFormats", "TensorCore", "CKernels"]),
-    module("EngineInterface", ["TensorCore", "TraceCore", "RandomNumbers"]),
+    module("EngineInterface", ["KVCache", "TensorCore", "TraceCore", "RandomNumbers"]),
     module("Kernels", ["KernelContract", "CKernels"]),
     module("Tiers", ["EngineInterface", "TraceCore"]),
     module(

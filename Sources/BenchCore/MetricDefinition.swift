@@ -8,7 +8,8 @@ package struct MetricDefinition: Codable, Hashable, Sendable {
     .init(
       name: "t/s",
       meaning: "mean ± standard deviation over the samples, tokens of the test's phase per second, "
-        + "beginning at the context frontier: the positions already in the cache"),
+        + "beginning at the context frontier: the positions already in the cache; xN: of N sessions "
+        + "that run together"),
     .init(
       name: "TTFT",
       meaning: "request submitted to first token of any kind, tokenizing and prefill included"),
@@ -37,11 +38,14 @@ package struct MetricDefinition: Codable, Hashable, Sendable {
         + "+ reasoning + response, against the limit and whose limit that is"),
     .init(
       name: "KV",
-      meaning: "cache bytes allocated (whole pages), used (stored positions with scales), ideal "
-        + "(positions x bytes a position)"),
+      meaning: "cache bytes predicted before the request for all tokens it may take, then "
+        + "allocated (whole pages), used (stored positions with scales), ideal (positions x bytes a "
+        + "position)"),
     .init(
       name: "MBU",
-      meaning: "bytes that must move per token / time / memory read bandwidth measured in this run"),
+      meaning:
+        "bytes that must move per token, or per step of several sessions / time / memory read bandwidth measured in this run"
+    ),
     .init(
       name: "modelled",
       meaning: "the tier runs in this process on the same kernels; network and data centre are not "

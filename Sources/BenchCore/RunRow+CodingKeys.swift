@@ -26,6 +26,7 @@ extension RunRow {
 
     case adapter
     case prefillLayers = "prefill_layers"
+    case sessionCount = "n_sessions"
     case test
     case turn
     case tier
@@ -58,6 +59,7 @@ extension RunRow {
     case cacheBytesAllocated = "kv_bytes_allocated"
     case cacheBytesUsed = "kv_bytes_used"
     case cacheBytesIdeal = "kv_bytes_ideal"
+    case cacheBytesPredicted = "kv_bytes_predicted"
     case contextLimit = "context_limit"
     case contextLimitSource = "context_limit_source"
     case contextUsed = "context_used"

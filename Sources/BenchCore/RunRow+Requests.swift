@@ -46,9 +46,10 @@ extension RunRow {
     cacheBytesAllocated = last.cache.allocated
     cacheBytesUsed = last.cache.used
     cacheBytesIdeal = last.cache.ideal
+    cacheBytesPredicted = last.predictedCacheBytes
   }
 
-  /// The MBU of decoding: weights and the cache's mean content, read once a token, over the roof.
+  /// The MBU of decoding: weights and the cache's mean content, read once a step, over the roof.
   /// Call after `record`; stays nil where there is no decode rate.
   package mutating func recordBandwidth(
     decodeWeightByteCount: Int, memoryReadBytesPerSecond roof: Double
@@ -58,10 +59,11 @@ extension RunRow {
       return
     }
     let positions = contextUsed.total
+    // Of all sessions together, which read the weights once a step.
     let bytesPerPosition = positions > 0 ? Double(cacheBytesUsed) / Double(positions) : 0
     let meanPositions = (Double(frontier) + Double(max(positions, frontier))) / 2
     let bytes = Double(decodeWeightByteCount) + bytesPerPosition * meanPositions
-    memoryBandwidthUtilisation = bytes * rate / roof
+    memoryBandwidthUtilisation = bytes * rate / Double(sessionCount) / roof
   }
 
   /// Takes over a verdict with its reasons.
@@ -138,12 +140,18 @@ extension ServedRequest {
     let last = tokenTimes.last ?? prefillEnded
     let (begin, end, apart, tokens): (UInt64, UInt64, UInt64, Int) =
       switch phase {
-      case .prefill: (prefillBegan, prefillEnded, 0, promptTokenCount)
+      case .prefill: (prefillBegan, prefillEnded, 0, promptTokenCount * sessionCount)
       case .decode:
-        (first, last, samplingNanoseconds - firstSamplingNanoseconds, generated - 1)
+        (
+          first, last, samplingNanoseconds - firstSamplingNanoseconds,
+          (generated - 1) * sessionCount
+        )
       case .both:
-        (prefillBegan, last, samplingNanoseconds, promptTokenCount + max(generated - 1, 0))
-      case .request: (submitted, ended, 0, generated)
+        (
+          prefillBegan, last, samplingNanoseconds,
+          (promptTokenCount + max(generated - 1, 0)) * sessionCount
+        )
+      case .request: (submitted, ended, 0, generated * sessionCount)
       }
     guard tokens > 0, end > begin, end - begin > apart else { return nil }
     let nanoseconds = end - begin - apart

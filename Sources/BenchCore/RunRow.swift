@@ -40,6 +40,9 @@ package struct RunRow: Codable, Hashable, Sendable {
   package var generatedTokenCount = 0
   /// Positions put in the cache before the measurement.
   package var depth = 0
+  /// Sessions that ran together, each with the row's tokens: rates are those of all, latencies those
+  /// of each.
+  package var sessionCount = 1
 
   // What was run.
   /// `pp512`, `tg128`, `pp64+tg32`, `chat`.
@@ -112,6 +115,8 @@ package struct RunRow: Codable, Hashable, Sendable {
   package var cacheBytesAllocated = 0
   package var cacheBytesUsed = 0
   package var cacheBytesIdeal = 0
+  /// Bytes that were predicted before the request, for as many tokens as it might take.
+  package var cacheBytesPredicted = 0
 
   // Memory.
   package var peakResidentByteCount: Int?

@@ -16,6 +16,7 @@ extension CellMeasurement {
     row.keyElement = cell.keyElement
     row.valueElement = cell.valueElement
     row.depth = cell.test.depth
+    row.sessionCount = cell.sessionCount
     row.setTier(
       cell.tier,
       context: cell.tier.effectiveContext(trainedContextLength: facts.trainedContextLength),

@@ -11,7 +11,7 @@ package struct Runner {
   private let adapters: [String: any EngineAdapter]
   private let configuration: RunnerConfiguration
   private let recorder: TraceRecorder
-  private var sessions: [SessionKey: LanguageModelSession] = [:]
+  private var sessions: [SessionKey: OpenSessions] = [:]
   private var writers: [Tier: TraceWriter]
 
   /// Sessions of one tier and cache format are kept: opening one is no part of a measurement.
@@ -19,6 +19,22 @@ package struct Runner {
     var tier: Tier
     var keyElement: String
     var valueElement: String
+    var sessionCount: Int
+    /// Several that run together have theirs from the beginning on.
+    var adapter: String?
+  }
+
+  /// What serves a cell.
+  private enum OpenSessions {
+    case one(LanguageModelSession)
+    case several(BatchedSessions)
+
+    func close() {
+      switch self {
+      case .one(let session): session.close()
+      case .several(let sessions): sessions.close()
+      }
+    }
   }
 
   /// Layers are recorded for the first tokens of a cell's first repetition: they repeat themselves,
@@ -95,7 +111,11 @@ package struct Runner {
 
   /// One request, or all turns of one conversation, from a fresh cache of the cell's depth.
   private mutating func serve(_ cell: RunCell, repetition: Int) throws -> [ServedRequest] {
-    let session = try session(for: cell)
+    let session: LanguageModelSession
+    switch try openSessions(for: cell) {
+    case .one(let one): session = one
+    case .several(let several): return [try serve(cell, on: several, repetition: repetition)]
+    }
     session.repetition = repetition
     session.detailTokenLimit = repetition == 0 ? Self.detailTokens : 0
     try session.use(cell.adapter.map(adapter))
@@ -117,9 +137,24 @@ package struct Runner {
     return adapter
   }
 
-  private mutating func session(for cell: RunCell) throws -> LanguageModelSession {
+  /// A request of fixed length on several sessions, each with a prompt of its own.
+  private func serve(
+    _ cell: RunCell, on sessions: BatchedSessions, repetition: Int
+  ) throws -> ServedRequest {
+    sessions.repetition = repetition
+    try sessions.reset(preloading: randomTokens(cell.test.depth, salt: 0))
+    let request = request(cell)
+    let prompts = (0..<cell.sessionCount).map { index in
+      randomTokens(request.prompt.count, salt: 1 + UInt64(index))
+    }
+    return try sessions.serve(prompts: prompts, responseTokens: request.maximumResponseTokens)
+  }
+
+  private mutating func openSessions(for cell: RunCell) throws -> OpenSessions {
+    let isSeveral = cell.sessionCount > 1
     let key = SessionKey(
-      tier: cell.tier, keyElement: cell.keyElement, valueElement: cell.valueElement)
+      tier: cell.tier, keyElement: cell.keyElement, valueElement: cell.valueElement,
+      sessionCount: cell.sessionCount, adapter: isSeveral ? cell.adapter : nil)
     if let session = sessions[key] { return session }
     var options = LanguageModelSession.Options()
     options.instructions = configuration.conversation.instructions
@@ -134,9 +169,26 @@ package struct Runner {
       session.close()
       sessions[other] = nil
     }
-    let session = try LanguageModelSession(engine: engine, tier: cell.tier, options: options)
-    sessions[key] = session
-    return session
+    let open: OpenSessions =
+      if isSeveral {
+        .several(
+          try BatchedSessions(
+            engine: engine, tier: cell.tier, count: cell.sessionCount, contextLimit: longest(key),
+            options: options, adapter: cell.adapter.map(adapter)))
+      } else {
+        .one(try LanguageModelSession(engine: engine, tier: cell.tier, options: options))
+      }
+    sessions[key] = open
+    return open
+  }
+
+  /// The most positions that a cell of those sessions needs.
+  private func longest(_ key: SessionKey) -> Int {
+    configuration.cells.filter { $0.tier == key.tier && $0.sessionCount == key.sessionCount }
+      .reduce(1) { longest, cell in
+        guard case .fixed(let test) = cell.test else { return longest }
+        return max(longest, test.depth + test.promptTokenCount + test.generatedTokenCount + 2)
+      }
   }
 
   /// A request of fixed length; its prompt is seeded random tokens.

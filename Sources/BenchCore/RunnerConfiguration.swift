@@ -47,6 +47,8 @@ package struct RunnerConfiguration: Sendable {
   package var repetitions = 6
   package var warmups = 1
   package var batchTokens = 512
+  /// Sessions that fixed-length tests run together, each number in turn.
+  package var sessionCounts = [1]
   /// Low-rank adapters by their names, each measured in turn; nil is the model alone.
   package var adapters: [String?] = [nil]
   /// Whether a prefill runs layers for positions where nobody reads what they give.
@@ -93,6 +95,8 @@ struct RunCell: Hashable, Sendable {
   var valueElement: String
   /// The adapter's name; nil without one.
   var adapter: String?
+  /// Sessions that run together.
+  var sessionCount = 1
   /// The conversation's turn, from 1; a cell of any other test has turn 1.
   var turn = 1
 }
@@ -107,10 +111,12 @@ extension RunnerConfiguration {
         for tier in tiers {
           for test in tests {
             for level in levels(of: test) where tier.reasoningLevels.contains(level) {
-              cells += adapters.map {
-                RunCell(
-                  test: test, tier: tier, reasoning: level, keyElement: keyElement,
-                  valueElement: valueElement, adapter: $0)
+              for sessionCount in sessionCounts(of: test, level) {
+                cells += adapters.map {
+                  RunCell(
+                    test: test, tier: tier, reasoning: level, keyElement: keyElement,
+                    valueElement: valueElement, adapter: $0, sessionCount: sessionCount)
+                }
               }
             }
           }
@@ -127,6 +133,12 @@ extension RunnerConfiguration {
     guard test.generates else { return [.none] }
     if case .fixed = test { return fixedReasoningLevels ?? reasoningLevels }
     return reasoningLevels
+  }
+
+  /// Conversations and reasoning are one session's.
+  private func sessionCounts(of test: Test, _ level: ReasoningLevel) -> [Int] {
+    if case .fixed = test, level == .none { return sessionCounts }
+    return sessionCounts.contains(1) ? [1] : []
   }
 
   /// An upper estimate of the events that one engine's run records on a tier's track.

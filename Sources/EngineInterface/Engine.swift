@@ -1,3 +1,4 @@
+import KVCache
 import TensorCore
 import TraceCore
 
@@ -22,11 +23,12 @@ package protocol Engine: AnyObject, Sendable {
   /// where the file is none, or does not fit the model.
   func loadAdapter(_ path: String) throws -> any EngineAdapter
 
-  /// A fresh timeline. Throws where its cache does not fit the options' budget.
-  func makeSession(_ options: SessionOptions) throws -> any Session
+  /// A cache, and room for sessions that share it. Throws where not one page fits the options'
+  /// budget.
+  func makeSessionGroup(_ options: SessionOptions) throws -> any SessionGroup
 }
 
-/// One mutable token timeline that owns its KV cache. Used by one thread at a time.
+/// One mutable token timeline with its positions in a cache. Used by one thread at a time.
 package protocol Session: AnyObject {
   /// Positions in the cache.
   var positionCount: Int { get }
@@ -67,6 +69,27 @@ package protocol Session: AnyObject {
 
   /// Forgets the positions from `position` on; the logits are undefined until the next token.
   func truncate(to position: Int)
+
+  /// The positions that an empty session found in the cache and did not run.
+  var adoptedPositionCount: Int { get }
+
+  /// Has an empty session stand behind what the cache has of a prompt's beginning, in whole pages and
+  /// at most all but the last token, and returns how many positions those are. `prefill` does so by
+  /// itself; who runs a prompt in parts asks first.
+  func adoptPrefix(of prompt: ArraySlice<Int32>) -> Int
+
+  /// A second session of the group that stands where this one does, with its adapter; the two share
+  /// what is there and go on by themselves. Its logits are undefined until the next token. Copies no
+  /// key or value.
+  func fork() throws(EngineError) -> any Session
+
+  /// Writes the positions to a file that `restore` reads: tokens, keys, values, and what they were
+  /// computed with, with digests. Throws where the file cannot be written.
+  func save(to path: String) throws
+
+  /// Stands where a file of `save` stood, in place of what is here. Throws where the file is damaged or
+  /// of another model, adapter or cache, or the cache has no room; the session is then as it was.
+  func restore(from path: String) throws
 }
 
 /// A low-rank adapter that an engine has loaded. Sessions share it, and each says when it runs with it.
@@ -157,6 +180,18 @@ package struct SessionOptions {
   package var valueElement: String
   /// Tokens a prefill batch runs together.
   package var batchTokens: Int
+  /// Bytes that the cache may take, of all sessions of a group; nil is what `sessionCount` sessions of
+  /// `contextLimit` positions need.
+  package var cacheBudget: Int?
+  /// Sessions that a cache without a budget of its own has room for.
+  package var sessionCount = 1
+  /// The tier that the cache's account is shown under; nothing depends on it.
+  package var tier: String
+  /// Positions of a page of the cache: a multiple of 16.
+  package var pagePositions = 64
+  /// Whether equal beginnings are kept and computed once: a prompt that begins like an earlier one
+  /// skips the pages that are there.
+  package var sharesPrefixes: Bool
   /// Whether a prefill runs layers for positions where nobody reads what they give; for measuring
   /// what leaving them out saves.
   package var runsAllLayers: Bool
@@ -165,12 +200,16 @@ package struct SessionOptions {
 
   package init(
     contextLimit: Int, keyElement: String = "f16", valueElement: String = "f16",
-    batchTokens: Int = 512, runsAllLayers: Bool = false, trace: TraceWriter = .discarding()
+    batchTokens: Int = 512, cacheBudget: Int? = nil, tier: String = "",
+    sharesPrefixes: Bool = false, runsAllLayers: Bool = false, trace: TraceWriter = .discarding()
   ) {
     self.contextLimit = contextLimit
     self.keyElement = keyElement
     self.valueElement = valueElement
     self.batchTokens = batchTokens
+    self.cacheBudget = cacheBudget
+    self.tier = tier
+    self.sharesPrefixes = sharesPrefixes
     self.runsAllLayers = runsAllLayers
     self.trace = trace
   }
@@ -190,14 +229,21 @@ package struct SessionCacheUsage: Hashable, Sendable {
     self.used = used
     self.ideal = ideal
   }
+
+  /// Adds another session's.
+  package mutating func add(_ other: SessionCacheUsage) {
+    allocated += other.allocated
+    used += other.used
+    ideal += other.ideal
+  }
 }
 
 /// What a session refuses; the session stays as it was and usable.
 package enum EngineError: Error, Hashable, Sendable, CustomStringConvertible {
   /// More positions than the context holds.
   case contextExceeded(limit: Int, need: Int)
-  /// The cache's budget has no page left.
-  case cacheFull(reason: String)
+  /// The cache has no room, with limit and need.
+  case cache(CacheError)
   /// A token id outside the vocabulary.
   case unknownToken(Int32, vocabularyCount: Int)
   /// The logits are not numbers, so no token can be chosen.
@@ -209,7 +255,7 @@ package enum EngineError: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .contextExceeded(let limit, let need):
       "context exceeded: the limit is \(limit) positions, \(need) needed"
-    case .cacheFull(let reason): reason
+    case .cache(let error): error.description
     case .unknownToken(let token, let count):
       "token \(token) is outside the vocabulary of \(count)"
     case .logitsNotFinite(let position):

@@ -49,6 +49,13 @@ public struct PoolUsage: Hashable, Sendable {
   /// given up, least recently used first, when a sequence needs pages.
   public var cachedBytes: Int
 
+  package init(tier: String, budgetBytes: Int, held: CacheUsage, cachedBytes: Int) {
+    self.tier = tier
+    self.budgetBytes = budgetBytes
+    self.held = held
+    self.cachedBytes = cachedBytes
+  }
+
   /// Bytes taken from the budget: held and cached. Never more than the budget.
   public var allocatedBytes: Int { held.allocatedBytes + cachedBytes }
 }

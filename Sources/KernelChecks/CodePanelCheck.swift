@@ -31,15 +31,20 @@ extension FloatKernelCheck {
     let b = numbers(depth * bStride).map { extreme == nil ? Int8($0 * 127) : 127 }
     let (rowScales, columnScales) = (numbers(rows), numbers(columns))
     let old = numbers(rows * cStride)
+    let factors = numbers(rows)
+    let factorMemory = GuardedMemory(factors)
     let (left, right) = (GuardedMemory(a), GuardedMemory(b))
     let (byRow, byColumn) = (GuardedMemory(rowScales), GuardedMemory(columnScales))
-    for (accumulates, hasColumnScales) in [(0, false), (0, true), (1, false), (1, true)] {
+    for (accumulates, hasColumnScales) in [
+      (false, false), (false, true), (true, false), (true, true),
+    ] {
       let c = GuardedMemory(old)
       var arguments = unsafe CKCodePanel(
         a: left.base, b: right.base, c: c.base, rowScales: byRow.base,
         columnScales: hasColumnScales ? UnsafePointer(byColumn.base) : nil, aStride: aStride,
         bStride: bStride, cStride: cStride, rowCount: rows, columnCount: columns, depth: depth,
-        accumulates: accumulates)
+        rowFactors: accumulates ? UnsafePointer(factorMemory.base) : nil,
+        next: hasColumnScales ? UnsafeRawPointer(left.base) : nil, nextByteCount: 8 * depth)
       unsafe kernel.function(&arguments)
       var wanted = old
       for row in 0..<rows {
@@ -49,7 +54,7 @@ extension FloatKernelCheck {
             (0..<depth).map { b[$0 * bStride + column] }, rowScale: rowScales[row],
             columnScale: hasColumnScales ? columnScales[column] : nil)
           let index = row * cStride + column
-          wanted[index] = accumulates == 1 ? wanted[index] + product : product
+          wanted[index] = accumulates ? wanted[index] * factors[row] + product : product
         }
       }
       let place = "\(rows)×\(columns)×\(depth), accumulates \(accumulates), \(hasColumnScales)"
@@ -57,6 +62,6 @@ extension FloatKernelCheck {
       expect(c.isIntact, "\(place): wrote outside")
     }
     // The objects own the memory behind the pointers.
-    withExtendedLifetime((left, right, byRow, byColumn)) {}
+    withExtendedLifetime((left, right, byRow, byColumn, factorMemory)) {}
   }
 }

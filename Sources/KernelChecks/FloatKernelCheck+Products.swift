@@ -124,25 +124,25 @@ extension FloatKernelCheck {
     let b: [Float]
     let f32 = numbers(depth * bStride)
     let f16 = f32.map { Float16($0).bitPattern }
-    let s8 = f32.map { Int8(truncatingIfNeeded: Int($0 * 127)) }
     switch unsafe kernel.operation {
     case .panelF32: b = f32
-    case .panelF16: b = f16.map { Float(Float16(bitPattern: $0)) }
-    default: b = s8.map(Float.init)
+    default: b = f16.map { Float(Float16(bitPattern: $0)) }
     }
     let (left, right32) = (GuardedMemory(a), GuardedMemory(f32))
-    let (right16, right8) = (GuardedMemory(f16), GuardedMemory(s8))
+    let right16 = GuardedMemory(f16)
+    let factors = numbers(rows)
+    let byRow = GuardedMemory(factors)
     let right: UnsafeRawPointer =
       switch unsafe kernel.operation {
       case .panelF32: unsafe UnsafeRawPointer(right32.base)
-      case .panelF16: unsafe UnsafeRawPointer(right16.base)
-      default: unsafe UnsafeRawPointer(right8.base)
+      default: unsafe UnsafeRawPointer(right16.base)
       }
-    for accumulates in [0, 1] {
+    for accumulates in [false, true] {
       let c = GuardedMemory(old)
       var arguments = unsafe CKPanel(
         a: left.base, b: right, c: c.base, aStride: aStride, bStride: bStride, cStride: cStride,
-        rowCount: rows, columnCount: columns, depth: depth, accumulates: accumulates)
+        rowCount: rows, columnCount: columns, depth: depth,
+        rowFactors: accumulates ? UnsafePointer(byRow.base) : nil)
       unsafe kernel.function(&arguments)
       var (wanted, tolerance) = (old.map(Double.init), old.map { _ in 0.0 })
       for row in 0..<rows {
@@ -151,8 +151,10 @@ extension FloatKernelCheck {
             Array(a[row * aStride..<row * aStride + depth]),
             (0..<depth).map { b[$0 * bStride + column] })
           let index = row * cStride + column
-          wanted[index] = (accumulates == 1 ? wanted[index] : 0) + sum
-          tolerance[index] = (Double(depth) * magnitude * roundings + abs(wanted[index])) * 0x1p-24
+          let before = accumulates ? wanted[index] * Double(factors[row]) : 0
+          wanted[index] = before + sum
+          tolerance[index] =
+            (Double(depth) * magnitude * roundings + 2 * abs(before) + abs(wanted[index])) * 0x1p-24
         }
       }
       expect(c.values, near: wanted, "\(rows)×\(columns)×\(depth), accumulates \(accumulates)") {
@@ -165,7 +167,7 @@ extension FloatKernelCheck {
     let c = GuardedMemory(old)
     var arguments = unsafe CKPanel(
       a: left.base, b: right, c: c.base, aStride: aStride, bStride: bStride, cStride: cStride,
-      rowCount: rows, columnCount: columns, depth: depth, accumulates: 1)
+      rowCount: rows, columnCount: columns, depth: depth, rowFactors: byRow.base)
     unsafe kernel.function(&arguments)
     for row in 0..<rows {
       for column in 0..<columns {
@@ -175,7 +177,7 @@ extension FloatKernelCheck {
       }
     }
     // The objects own the memory behind the pointers.
-    withExtendedLifetime((left, right32, right16, right8)) {}
+    withExtendedLifetime((left, right32, right16, byRow)) {}
   }
 
   package static func check(

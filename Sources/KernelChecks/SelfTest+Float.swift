@@ -33,6 +33,18 @@ extension SelfTest {
     unsafe check(KernelRegistry.codePanels) {
       unsafe FloatKernelCheck.check($0, seed: $1, isQuick: $2)
     }
+    unsafe check(KernelRegistry.blockSoftmaxes) {
+      unsafe FloatKernelCheck.check($0, seed: $1, isQuick: $2)
+    }
+    unsafe check(KernelRegistry.rowCodes) {
+      unsafe FloatKernelCheck.check($0, seed: $1, isQuick: $2)
+    }
+    unsafe check(KernelRegistry.nibbles) {
+      unsafe FloatKernelCheck.check($0, seed: $1, isQuick: $2)
+    }
+    unsafe check(KernelRegistry.cacheVectors) {
+      unsafe FloatKernelCheck.check($0, seed: $1, isQuick: $2)
+    }
     unsafe check(KernelRegistry.floatProducts) {
       unsafe FloatKernelCheck.check($0, seed: $1, isQuick: $2)
     }

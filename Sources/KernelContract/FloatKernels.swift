@@ -82,14 +82,13 @@ package typealias SearchFunction = @Sendable @convention(c) (UnsafePointer<CKSea
 /// largest of those before it: k · ln(count / k) of them where the order is random.
 package typealias TopKFunction = @Sendable @convention(c) (UnsafePointer<CKTopK>) -> Void
 
-/// C = A · B or C += A · B for small panels: attention scores and weighted sums of values.
+/// C = A · B or C = f · C + A · B for small panels: attention scores and weighted sums of values.
 ///
 /// **Formula.** A sum starts at 0 and adds
-/// A[i][d] · B[d][j] for d = 0, 1, …, depth − 1, in this order; C[i][j] becomes the sum, or its old
-/// value plus the sum where `accumulates` is set.
+/// A[i][d] · B[d][j] for d = 0, 1, …, depth − 1, in this order; C[i][j] becomes the sum, or
+/// C[i][j] · rowFactors[i] plus the sum where there are factors.
 ///
-/// **Shapes.** A [rowCount][depth] f32, B [depth][columnCount] f32, f16 or s8 (codes as integers,
-/// no scale), C [rowCount][columnCount] f32; row strides in elements, at least the row's length.
+/// **Shapes.** A [rowCount][depth] f32, B [depth][columnCount] f32 or f16, C [rowCount][columnCount] f32; row strides in elements, at least the row's length.
 ///
 /// **Tolerance.** depth · 2^-24 · Σ|A·B| against the formula in f64: each step rounds once (twice
 /// on the portable level, hence 2^-23 there).

@@ -31,12 +31,21 @@ package enum KernelOperation: String, Hashable, Sendable, CaseIterable {
   case argMax = "argmax"
   /// The places of the k largest values.
   case topK = "topk"
-  /// Small float products with f32, f16 and s8 on the right: attention.
+  /// Small float products with f32 and f16 on the right: attention.
   case panelF32 = "panel_f32_f32_f32"
   case panelF16 = "panel_f32_f32_f16"
-  case panelS8 = "panel_f32_f32_s8"
   /// The same in integers, with 16-bit numbers on the left.
   case panelCodes = "panel_f32_s16_s8"
+  /// A block of an online softmax.
+  case softmaxBlock = "softmax_block"
+  /// Rows of f32 to s16 with a scale each.
+  case rowCodes = "rowcodes_s16"
+  /// 4-bit codes of a page's keys and of its values to bytes.
+  case nibbleRows = "nibble_rows"
+  case nibblePairs = "nibble_pairs"
+  /// A head's key or value to the cache's codes.
+  case cacheS8 = "cache_s8"
+  case cacheU4 = "cache_u4g32"
 }
 
 extension KernelOperation {

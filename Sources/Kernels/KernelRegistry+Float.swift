@@ -204,16 +204,12 @@ extension KernelRegistry {
         KernelEntry("panel_f32_f32_f16_m4n32_avx512vnni", .panelF16, nil, .avx512vnni) {
           unsafe panelF16AVX512($0)
         },
-        KernelEntry("panel_f32_f32_s8_m4n32_avx512vnni", .panelS8, nil, .avx512vnni) {
-          unsafe panelS8AVX512($0)
-        },
         KernelEntry("panel_f32_f32_f32_m4n16_avx2", .panelF32, nil, .avx2) {
           unsafe panelF32AVX2($0)
         },
         KernelEntry("panel_f32_f32_f16_m4n16_avx2", .panelF16, nil, .avx2) {
           unsafe panelF16AVX2($0)
         },
-        KernelEntry("panel_f32_f32_s8_m4n16_avx2", .panelS8, nil, .avx2) { unsafe panelS8AVX2($0) },
       ]
     #else
       let vectors: [KernelEntry<PanelFunction>] = []
@@ -224,9 +220,6 @@ extension KernelRegistry {
       },
       KernelEntry("panel_f32_f32_f16_m4n16_portable", .panelF16, nil, .portable) {
         unsafe panelF16Portable($0)
-      },
-      KernelEntry("panel_f32_f32_s8_m4n16_portable", .panelS8, nil, .portable) {
-        unsafe panelS8Portable($0)
       },
     ]
     return unsafe vectors + portable

@@ -22,8 +22,12 @@ package final class VectorKernels: Sendable {
   private let halves, adjacent: RotationFunction
   private let search: SearchFunction
   private let largest: TopKFunction
-  private let panelF32, panelF16, panelS8: PanelFunction
-  private let panelCodes: CodePanelFunction
+  private let panelF32, panelF16: PanelFunction
+  let panelCodes: CodePanelFunction
+  let softmaxBlock: BlockSoftmaxFunction
+  let rowCodes: RowCodesFunction
+  let nibbleRows, nibblePairs: NibbleFunction
+  let cacheS8, cacheU4: CacheVectorFunction
   private let gemvF32, gemvF16, gemmF32, gemmF16: FloatProductFunction
 
   /// The kernels of a level that this CPU has.
@@ -64,8 +68,13 @@ package final class VectorKernels: Sendable {
     unsafe largest = choose(KernelRegistry.topKs, .topK)
     unsafe panelF32 = choose(KernelRegistry.panels, .panelF32)
     unsafe panelF16 = choose(KernelRegistry.panels, .panelF16)
-    unsafe panelS8 = choose(KernelRegistry.panels, .panelS8)
     unsafe panelCodes = choose(KernelRegistry.codePanels, .panelCodes)
+    unsafe softmaxBlock = choose(KernelRegistry.blockSoftmaxes, .softmaxBlock)
+    unsafe rowCodes = choose(KernelRegistry.rowCodes, .rowCodes)
+    unsafe nibbleRows = choose(KernelRegistry.nibbles, .nibbleRows)
+    unsafe nibblePairs = choose(KernelRegistry.nibbles, .nibblePairs)
+    unsafe cacheS8 = choose(KernelRegistry.cacheVectors, .cacheS8)
+    unsafe cacheU4 = choose(KernelRegistry.cacheVectors, .cacheU4)
     unsafe gemvF32 = choose(KernelRegistry.floatProducts, .gemv, .f32)
     unsafe gemvF16 = choose(KernelRegistry.floatProducts, .gemv, .f16)
     unsafe gemmF32 = choose(KernelRegistry.floatProducts, .gemm, .f32)
@@ -230,37 +239,20 @@ package final class VectorKernels: Sendable {
     return found >= 0
   }
 
-  /// C = A · B, or C += A · B; row-major, strides in elements, B of the panel's element type.
+  /// C = A · B, or C = f · C + A · B with a factor a row; row-major, strides in elements, B of the
+  /// panel's element type.
   @unsafe package func panelProduct(
     a: UnsafePointer<Float>, aStride: Int, b: UnsafeRawPointer, bStride: Int,
     of element: PanelElement, c: UnsafeMutablePointer<Float>, cStride: Int,
-    rows: Int, columns: Int, depth: Int, accumulates: Bool
+    rows: Int, columns: Int, depth: Int, rowFactors: UnsafePointer<Float>? = nil
   ) {
     var arguments = unsafe CKPanel(
       a: a, b: b, c: c, aStride: aStride, bStride: bStride, cStride: cStride,
-      rowCount: rows, columnCount: columns, depth: depth, accumulates: accumulates ? 1 : 0)
+      rowCount: rows, columnCount: columns, depth: depth, rowFactors: rowFactors)
     switch element {
     case .f32: unsafe panelF32(&arguments)
     case .f16: unsafe panelF16(&arguments)
-    case .s8: unsafe panelS8(&arguments)
     }
-  }
-
-  /// C = (A · B) · rowScales · columnScales, or C += that; A of 16-bit and B of 8-bit codes, summed
-  /// as integers. The element behind each row of A is read where the depth is odd; the depth is at
-  /// most 512.
-  @unsafe package func codeProduct(
-    a: UnsafePointer<Int16>, aStride: Int, rowScales: UnsafePointer<Float>,
-    b: UnsafePointer<Int8>, bStride: Int, columnScales: UnsafePointer<Float>?,
-    c: UnsafeMutablePointer<Float>, cStride: Int, rows: Int, columns: Int, depth: Int,
-    accumulates: Bool
-  ) {
-    precondition(depth <= 512, "sums of more than 512 products do not fit")
-    var arguments = unsafe CKCodePanel(
-      a: a, b: b, c: c, rowScales: rowScales, columnScales: columnScales, aStride: aStride,
-      bStride: bStride, cStride: cStride, rowCount: rows, columnCount: columns, depth: depth,
-      accumulates: accumulates ? 1 : 0)
-    unsafe panelCodes(&arguments)
   }
 
   /// output[t][r] = weights[r] · activations[t] for the rows given; row-major, strides in elements.
@@ -289,11 +281,7 @@ package enum RotaryPairing: Hashable, Sendable {
 }
 
 /// The element type of a panel's right side.
-package enum PanelElement: Hashable, Sendable, CaseIterable {
-  case f32, f16
-  /// Integers −128…127 without a scale: the caller scales A or C.
-  case s8
-}
+package enum PanelElement: Hashable, Sendable, CaseIterable { case f32, f16 }
 
 /// The element type of a float product's weights.
 package enum FloatWeight: Hashable, Sendable, CaseIterable { case f32, f16 }

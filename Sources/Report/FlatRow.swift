@@ -118,10 +118,12 @@ extension RunRow.CodingKeys {
       .kernels, .promptHash, .verdict, .verdictReasons, .verdictWords, .error:
       .text
     case .buildNumber, .modelByteCount, .modelParameterCount, .batchTokens, .microBatchTokens,
-      .threadCount, .promptTokenCount, .generatedTokenCount, .depth, .averageNanoseconds,
+      .threadCount, .sessionCount, .promptTokenCount, .generatedTokenCount, .depth,
+      .averageNanoseconds,
       .deviationNanoseconds, .turn, .tierIsModelled, .reasoningBudget, .reasoningTokenCount,
       .outputTokenCount, .prefillContextFrontier, .decodeContextFrontier, .cacheBytesAllocated,
-      .cacheBytesUsed, .cacheBytesIdeal, .contextLimit, .weightByteCount, .peakResidentByteCount,
+      .cacheBytesUsed, .cacheBytesIdeal, .cacheBytesPredicted, .contextLimit, .weightByteCount,
+      .peakResidentByteCount,
       .warmupCount, .warmupNanoseconds:
       .integer
     case .averageTokensPerSecond, .deviationTokensPerSecond, .ttftNanoseconds, .ttfoNanoseconds,

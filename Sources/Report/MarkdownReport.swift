@@ -103,7 +103,7 @@ struct MarkdownReport {
       .init("context used/limit"), .init("whose limit", .left),
       .init("instructions"), .init("tools"), .init("history"),
       .init("prompt"), .init("reasoning"), .init("response"),
-      .init("KV MiB allocated"), .init("used"), .init("ideal"),
+      .init("KV MiB predicted"), .init("allocated"), .init("used"), .init("ideal"),
       .init("MBU"), .init("peak RSS MiB"),
     ])
     for row in rows {
@@ -116,9 +116,10 @@ struct MarkdownReport {
           + [
             used.instructions, used.tools, used.history, used.prompt, used.reasoning, used.response,
           ].map { "\($0)" }
-          + [row.cacheBytesAllocated, row.cacheBytesUsed, row.cacheBytesIdeal].map {
-            Figure.mebibytes($0, decimals: 2)
-          }
+          + [
+            row.cacheBytesPredicted, row.cacheBytesAllocated, row.cacheBytesUsed,
+            row.cacheBytesIdeal,
+          ].map { Figure.mebibytes($0, decimals: 2) }
           + [
             Figure.percent(row.memoryBandwidthUtilisation),
             row.peakResidentByteCount.map { Figure.mebibytes($0, decimals: 1) } ?? Figure.missing,
@@ -133,7 +134,8 @@ struct MarkdownReport {
     let turn = row.test == "chat" ? row.turn.map { " turn \($0)" } ?? "" : ""
     let layers = row.prefillLayers == "all" ? ", all layers" : ""
     let adapter = row.adapter.map { " + \($0.split(separator: "/").last ?? "")" } ?? ""
-    return row.test + turn + (row.depth > 0 ? " @ d\(row.depth)" : "") + layers + adapter
+    let together = row.sessionCount > 1 ? " x\(row.sessionCount)" : ""
+    return row.test + turn + together + (row.depth > 0 ? " @ d\(row.depth)" : "") + layers + adapter
   }
 
   private mutating func rate(_ row: RunRow) -> String {

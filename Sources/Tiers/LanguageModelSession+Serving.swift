@@ -15,6 +15,12 @@ extension LanguageModelSession {
     let certain = request.prompt.count + (request.ignoresStopTokens ? request.certainTokens : 0)
     try requireRoom(session.positionCount + certain + marks.opening.count + marks.closing.count)
 
+    served.predictCache(
+      of: group,
+      positions: [
+        session.positionCount + request.tokenLimit + marks.opening.count
+          + marks.closing.count
+      ])
     session.recordsDetail = detailTokenLimit > 0
     let prompt = request.prompt + marks.opening
     try prefill(prompt, into: &served)
@@ -177,4 +183,7 @@ extension TokenRequest {
   fileprivate var certainTokens: Int {
     (reasoning == .none ? 0 : reasoningBudget) + max(maximumResponseTokens - 1, 0)
   }
+
+  /// The most positions that it adds to the cache, marks of the reasoning segment apart.
+  fileprivate var tokenLimit: Int { prompt.count + certainTokens }
 }

@@ -16,7 +16,9 @@ package final class LanguageModelSession {
   package internal(set) var account = ContextAccount()
 
   let engine: any Engine
-  let session: any Session
+  /// Its cache, which has room for the session and for the frontier that it begins at.
+  let group: any SessionGroup
+  private(set) var session: any Session
   let trace: TraceWriter
   let labels: TraceLabels
   private var messages: [Message] = []
@@ -26,6 +28,9 @@ package final class LanguageModelSession {
   private var pendingTokens: [Int32] = []
   /// Tokens put in the cache before any turn.
   private var preloaded: [Int32] = []
+  /// Where tokens were run that turns begin behind: kept, so that beginning there again, or at fewer
+  /// of them, runs nothing.
+  private var frontier: ContextFrontier?
   private var requestCount = 0
   /// How often the cache was begun anew: positions of before and after are not the same text.
   private var restartCount = 0
@@ -41,6 +46,12 @@ package final class LanguageModelSession {
     package var writer = TraceWriter.discarding()
 
     package init() {}
+
+    func sessionOptions(tier: Tier, contextLimit: Int) -> SessionOptions {
+      SessionOptions(
+        contextLimit: contextLimit, keyElement: keyElement, valueElement: valueElement,
+        batchTokens: batchTokens, tier: tier.rawValue, runsAllLayers: runsAllLayers, trace: writer)
+    }
   }
 
   /// Opens a session on `tier`; throws where the cache does not fit.
@@ -50,11 +61,11 @@ package final class LanguageModelSession {
     context = tier.effectiveContext(trainedContextLength: engine.facts.trainedContextLength)
     trace = options.writer
     labels = TraceLabels(tier: tier, model: engine.facts.modelName, recorder: options.recorder)
-    session = try engine.makeSession(
-      SessionOptions(
-        contextLimit: context.limit, keyElement: options.keyElement,
-        valueElement: options.valueElement, batchTokens: options.batchTokens,
-        runsAllLayers: options.runsAllLayers, trace: trace))
+    var sessionOptions = options.sessionOptions(tier: tier, contextLimit: context.limit)
+    // The session's context, and a frontier's.
+    sessionOptions.sessionCount = 2
+    group = try engine.makeSessionGroup(sessionOptions)
+    session = try group.makeSession()
     if let instructions = options.instructions, !instructions.isEmpty {
       messages.append(Message(role: .system, content: instructions))
       transcript.append(.instructions(instructions))
@@ -85,7 +96,8 @@ package final class LanguageModelSession {
   }
 
   /// Forgets everything but the instructions, as if newly opened, with `tokens` in the cache: the
-  /// context frontier that a measurement begins at. What stands there already is not run again.
+  /// context frontier that a measurement begins at. What a frontier before had of them is not run
+  /// again: the session begins as its fork.
   package func reset(preloading tokens: [Int32] = []) throws {
     messages.removeAll { $0.role != .system }
     transcript.removeAll { $0.segment != .instructions }
@@ -94,11 +106,25 @@ package final class LanguageModelSession {
       restart()
       if !tokens.isEmpty {
         try requireRoom(tokens.count)
-        try engineCall { () throws(EngineError) in try session.prefill(tokens[...]) }
+        session = try fork(at: tokens)
         preloaded = tokens
       }
     }
     restart()
+  }
+
+  /// A session that stands behind those tokens.
+  private func fork(at tokens: [Int32]) throws -> any Session {
+    // Taken out, so that one that fails is not begun at again.
+    var source = frontier
+    frontier = nil
+    let fork = try engineCall { () throws(EngineError) in
+      if source == nil { source = try ContextFrontier(in: group, adapter: session.adapter) }
+      return try source?.fork(behind: tokens)
+    }
+    frontier = source
+    guard let fork else { preconditionFailure("made just now") }
+    return fork
   }
 
   /// Answers what follows with an adapter of the engine, or with none. What was said before was
@@ -107,6 +133,7 @@ package final class LanguageModelSession {
     guard adapter !== session.adapter else { return }
     try engineCall { () throws(EngineError) in try session.use(adapter) }
     preloaded = []
+    frontier = nil
     restart()
   }
 

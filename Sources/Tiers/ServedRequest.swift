@@ -63,6 +63,11 @@ package struct ServedRequest: Sendable {
   package var cachedPositionCount = 0
   /// What the positions are for, at the end.
   package var context = ContextAccount()
+  /// Sessions that were served together, a request each: every rate counts the tokens of all, and
+  /// `tokenTimes` has the time of a step once.
+  package var sessionCount = 1
+  /// Cache bytes that were predicted before the request, for as many tokens as it may take.
+  package var predictedCacheBytes = 0
   /// Cache bytes at the end.
   package var cache = SessionCacheUsage(allocated: 0, used: 0, ideal: 0)
   /// Why generation stopped.
@@ -77,6 +82,12 @@ package struct ServedRequest: Sendable {
   }
 
   package init() {}
+
+  /// Says what sessions will take at those lengths at most.
+  mutating func predictCache(of group: any SessionGroup, positions: [Int], shared: Int = 0) {
+    predictedCacheBytes =
+      group.predictedUsage(positions: positions, sharedPositions: shared).allocatedBytes
+  }
 }
 
 /// The figures of metrics.md that one request has, from its times.
@@ -111,6 +122,6 @@ extension ServedRequest {
   /// Tokens after the first one a second.
   package var decodeTokensPerSecond: Double? {
     guard let first = tokenTimes.first, let last = tokenTimes.last, last > first else { return nil }
-    return Double(tokenTimes.count - 1) * 1e9 / Double(last - first)
+    return Double((tokenTimes.count - 1) * sessionCount) * 1e9 / Double(last - first)
   }
 }

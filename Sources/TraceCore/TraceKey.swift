@@ -27,6 +27,8 @@ public enum TraceKey: UInt8, CaseIterable, Hashable, Sendable {
   case cachedTokens = 11
   /// The number of a repetition of the same request, from 0; negative while warming up.
   case repetition = 12
+  /// A number of sessions that are served together.
+  case sessions = 13
 
   /// String: the tier, such as `on-device`.
   case tier = 64

@@ -17,6 +17,7 @@ struct AFMBench: ParsableCommand {
       LoadCommand.self, DumpCommand.self, ExportCommand.self, TokenizeCommand.self,
       LogitsCommand.self, GenerateCommand.self, ScoreCommand.self, TraceCommand.self,
       KernelsCommand.self, RoofCommand.self, ASTCCommand.self, CacheCommand.self,
+      ReplayCommand.self,
     ])
 
   static func main() {

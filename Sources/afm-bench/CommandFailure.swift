@@ -1,4 +1,5 @@
 import BenchCore
+import CacheSnapshots
 import EngineInterface
 import Engines
 import Files
@@ -40,6 +41,8 @@ struct CommandFailure: Error {
       case .unknownName, .unknownChoice: self.init(.usage, error.description)
       case .unavailable: self.init(.environment, error.description)
       }
+    case .output(let reason) as SnapshotError: self.init(.environment, reason)
+    case let error as SnapshotError: self.init(.badInput, error.description)
     case let error as CacheError: self.init(.usage, error.description)
     case let error as TierError: self.init(.badInput, error.description)
     case let error as EngineError: self.init(.badInput, error.description)

@@ -7,6 +7,8 @@ enum Limits {
   static let tokens = 1 << 20
   static let repetitions = 1_000_000
   static let threads = 1_024
+  /// Sessions that are decoded together.
+  static let sessions = 256
   /// Combinations of lengths and depths in one run.
   static let tests = 10_000
 

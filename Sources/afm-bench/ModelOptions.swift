@@ -36,7 +36,7 @@ struct ModelOptions: ParsableArguments {
   func validate() throws {
     if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }
     for (option, name) in [("-ctk", keyElement), ("-ctv", valueElement)]
-    where !Self.elements.contains(name) {
+    where CacheElement(commandLineName: name) == nil {
       throw ValidationError("\(option) '\(name)': known: \(Self.elements.joined(separator: ", ")).")
     }
   }
@@ -50,12 +50,14 @@ struct ModelOptions: ParsableArguments {
   }
 
   /// A session that holds `positions`, or as many as the model was trained for.
-  func session(of engine: any Engine, positions: Int? = nil) throws -> any Session {
+  func session(
+    of engine: any Engine, positions: Int? = nil, sharesPrefixes: Bool = false
+  ) throws -> any Session {
     let trained = engine.facts.trainedContextLength
     let session = try engine.makeSession(
       SessionOptions(
         contextLimit: min(positions ?? trained, trained), keyElement: keyElement,
-        valueElement: valueElement))
+        valueElement: valueElement, sharesPrefixes: sharesPrefixes))
     if let adapter { try session.use(try engine.loadAdapter(adapter)) }
     return session
   }

@@ -37,6 +37,13 @@ struct RunPlan {
     if !command.adapter.isEmpty {
       configuration.adapters = command.adapter.map { $0 == "none" ? nil : $0 }
     }
+    configuration.sessionCounts = try Self.sessionCounts(command.sessions)
+    guard !configuration.isEmpty else {
+      throw CommandFailure(
+        .usage,
+        "--sessions \(command.sessions): conversations and reasoning are one session's, and nothing "
+          + "else is asked for")
+    }
     configuration.keyElements = try Self.elements(command.keyElements, option: "-ctk")
     configuration.valueElements = try Self.elements(command.valueElements, option: "-ctv")
     if !command.tests.promptFile.isEmpty {
@@ -148,6 +155,16 @@ struct RunPlan {
       budgets[level] = count
     }
     return budgets
+  }
+
+  private static func sessionCounts(_ text: String) throws -> [Int] {
+    do throws(RunPlanError) {
+      return try bounded(
+        NumberList.parse(text, option: "--sessions", minimum: 1), by: Limits.sessions,
+        option: "--sessions")
+    } catch {
+      throw CommandFailure(.usage, error.description)
+    }
   }
 
   private static func elements(_ text: String, option: String) throws -> [String] {

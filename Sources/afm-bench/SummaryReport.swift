@@ -15,6 +15,7 @@ struct SummaryReport: Encodable {
     var model: String?
     var tier: String?
     var reasoning: String?
+    var sessions: Int
     var stop_reason: String?
     var ttft_ns: UInt64?
     var ttfo_ns: UInt64?
@@ -49,14 +50,15 @@ struct SummaryReport: Encodable {
     }
     func rate(_ value: Double?) -> String { value.map { String(format: "%.1f", $0) } ?? "–" }
     let header = [
-      "request", "rep", "tier", "reasoning", "TTFT ms", "TTFO ms", "TPOT ms", "prompt", "cached",
+      "request", "rep", "tier", "reasoning", "sessions", "TTFT ms", "TTFO ms", "TPOT ms", "prompt",
+      "cached",
       "reasoning", "response", "prefill t/s", "decode t/s", "waited", "KV used", "context",
     ]
     var lines = [header]
     for row in requests {
       lines.append([
         row.request.map(String.init) ?? "–", row.repetition.map(String.init) ?? "–",
-        row.tier ?? "–", row.reasoning ?? "–",
+        row.tier ?? "–", row.reasoning ?? "–", String(row.sessions),
         milliseconds(row.ttft_ns.map { Double($0) }),
         milliseconds(row.ttfo_ns.map { Double($0) }),
         milliseconds(row.tpot_ns), row.prompt_tokens.map(String.init) ?? "–",
@@ -86,6 +88,7 @@ extension SummaryReport.Row {
     model = summary.model
     tier = summary.tier
     reasoning = summary.reasoningLevel
+    sessions = summary.sessions
     stop_reason = summary.stopReason
     ttft_ns = summary.ttftNanoseconds
     ttfo_ns = summary.ttfoNanoseconds

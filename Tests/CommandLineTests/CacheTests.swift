@@ -33,6 +33,75 @@ import Testing
     #expect(table.status == 0 && table.outputText.contains("8.00 GiB"), "\(table)")
   }
 
+  @Test func aTraceIsServedOnAModel() throws {
+    let samples = try Samples.shared.get()
+    let folder = try TemporaryFolder()
+    let (path, recording) = (folder.file("requests.jsonl"), folder.file("replay.afmtrace"))
+    let made = try Program.run(
+      ["cache", "generate", "mooncake-conversation", path, "--requests", "30"])
+    #expect(made.status == 0, "\(made)")
+    func replay(_ options: String) throws -> Program.Result {
+      try Program.run(
+        ["replay", path] + samples.arguments("--model @tiny.afmw \(options)"))
+    }
+    let result = try replay(
+      "--shorten 64 --page 16 --time-scale 0 --sessions 3 -t 2 -ctk q8_0 --json --trace \(recording)"
+    )
+    #expect(result.status == 0 && result.error.isEmpty, "\(result)")
+    let report = try #require(try result.json() as? [String: Any])
+    let rows = try #require(report["requests"] as? [[String: Any]])
+    // The model has room for 256 positions.
+    let refused = rows.filter { ($0["error"] as? String)?.contains("256 positions") == true }
+    #expect(rows.count == 30 && report["refused"] as? Int == refused.count)
+    #expect(report["served"] as? Int == 30 - refused.count && refused.count < 30)
+    let (hits, computed) = (report["hit_positions"] as? Int, report["prefill_positions"] as? Int)
+    #expect((hits ?? 0) + (computed ?? 0) == report["prompt_positions"] as? Int)
+    let summary = try Program.run(["trace", "summary", recording, "--json"])
+    let recorded = try #require(try summary.json() as? [String: Any])
+    #expect((recorded["requests"] as? [Any])?.count == 30 - refused.count)
+    for (options, says) in [
+      ("--shorten 7", "--shorten 7"), ("--page 20", "--page"), ("--budget 1,2", "--budget"),
+      ("--sessions 0", "--sessions"), ("-ctk q3", "-ctk 'q3'"),
+    ] {
+      let mistake = try replay(options)
+      #expect(mistake.status == 2 && mistake.error.contains(says), "\(mistake)")
+    }
+    let small = try replay("--budget 1KiB")
+    #expect(small.status == 3 && small.error.contains("does not hold one page"), "\(small)")
+  }
+
+  @Test func aPromptsCacheIsKeptInAFile() throws {
+    let samples = try Samples.shared.get()
+    let folder = try TemporaryFolder()
+    let cache = folder.file("prompt.kv")
+    func generate(_ prompt: String, _ options: String = "") throws -> Program.Result {
+      try prompt.write(toFile: folder.file("prompt"), atomically: true, encoding: .utf8)
+      return try Program.run(
+        ["generate", "--prompt-file", folder.file("prompt"), "-n", "5", "--cache-file", cache]
+          + samples.arguments("--model @tiny.afmw -ctk s8 \(options)"))
+    }
+    func answer(_ result: Program.Result) throws -> (ids: [Int]?, cached: Int?) {
+      #expect(result.status == 0, "\(result)")
+      let json = try #require(try result.json() as? [String: Any])
+      return (json["ids"] as? [Int], json["cached_tokens"] as? Int)
+    }
+    let text = (0..<15).map { "word \($0)" }.joined(separator: ", ")
+    let first = try answer(generate(text))
+    #expect(first.cached == 0 && FileManager.default.fileExists(atPath: cache))
+    let again = try answer(generate(text))
+    let cached = try #require(again.cached)
+    #expect(again.ids == first.ids && cached > 0 && cached % 64 == 0)
+    // Another end of the prompt uses what is the same.
+    #expect(try answer(generate(String(text.dropLast()) + "!")).cached == cached)
+    #expect(try answer(generate("Other words")).cached == 0)
+    let foreign = try generate(text, "-ctv s8")
+    #expect(foreign.status == 3 && foreign.errorLines.count == 1, "\(foreign)")
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: cache))
+    try bytes.dropLast(20).write(to: URL(fileURLWithPath: cache))
+    let cut = try generate(text)
+    #expect(cut.status == 3 && cut.error.contains("20 bytes are missing"), "\(cut)")
+  }
+
   @Test func aTraceGoesThroughPipes() throws {
     let result = try Program.shell(
       """

@@ -52,7 +52,8 @@ import Testing
       "model_n_params", "n_batch", "n_ubatch", "n_threads", "type_k", "type_v", "n_prompt", "n_gen",
       "n_depth", "test_time", "avg_ns", "stddev_ns", "avg_ts", "stddev_ts", "samples_ns",
       "samples_ts", "tier", "reasoning", "ttft_ns", "ttfo_ns", "tpot_ns", "itl_ns_samples",
-      "kv_bytes_allocated", "kv_bytes_used", "kv_bytes_ideal", "context_limit", "context_used",
+      "kv_bytes_allocated", "kv_bytes_used", "kv_bytes_ideal", "kv_bytes_predicted", "n_sessions",
+      "context_limit", "context_used",
       "reasoning_tokens", "weight_bytes", "peak_rss_bytes", "mbu", "verdict", "verdict_reasons",
       "recording_overhead",
     ]
@@ -198,6 +199,50 @@ import Testing
     #expect(nothing.status == 3, "\(nothing)")
     #expect(nothing.errorLines.count == 1)
     #expect(nothing.outputText.contains("300 needed"))
+  }
+
+  @Test func sessionsRunTogetherAtEveryDepth() throws {
+    let samples = try Samples.shared.get()
+    let folder = try TemporaryFolder()
+    let recording = folder.file("run.afmtrace")
+    let result = try Program.run(
+      samples.arguments("run @tiny.afmw -p 20 -n 6 -d 0,70 -np 1,3 -r 2 --tier on-device --json")
+        + ["--trace", recording])
+    #expect(result.status == 0, "\(result)")
+    let rows = try #require(try result.json() as? [[String: Any]])
+    #expect(rows.count == 8)
+    let summary = try Program.run(["trace", "summary", recording, "--json"])
+    let report = try #require(try summary.json() as? [String: Any])
+    let recorded = try #require(report["requests"] as? [[String: Any]])
+    for row in rows {
+      #expect(row["error"] is NSNull)
+      let sessions = try #require(integer(row["n_sessions"]))
+      let depth = try #require(integer(row["n_depth"]))
+      let isDecode = row["test"] as? String == "tg6"
+      // A token of a decode test comes from its prefill, and the last is not put in the cache.
+      let positions = depth + (isDecode ? 7 : 20)
+      #expect(integer(row["kv_bytes_used"]) == sessions * positions * 256)
+      let allocated = try #require(integer(row["kv_bytes_allocated"]))
+      #expect(allocated == sessions * ((positions + 63) / 64) * 64 * 256)
+      // Pages in front of the fork's last are shared.
+      let shared = (sessions - 1) * (depth / 64) * 64 * 256
+      #expect(integer(row["kv_bytes_predicted"]) == allocated - shared)
+      let matching = recorded.filter {
+        integer($0["sessions"]) == sessions && integer($0["kv_bytes_used"]) != nil
+          && integer($0["cached_tokens"]) == depth
+          && integer($0["output_tokens"]) == (isDecode ? 7 : 0)
+      }
+      // A warm-up and two repetitions.
+      #expect(matching.count == 3, "\(row["test"] ?? "") x\(sessions) at \(depth)")
+      if isDecode {
+        let rate = try #require((row["decode_ts"] as? NSNumber)?.doubleValue)
+        let rates = matching.filter { integer($0["repetition"]) != -1 }
+          .compactMap { ($0["decode_ts"] as? NSNumber)?.doubleValue }
+        #expect(abs(rates.reduce(0, +) / 2 - rate) < 1e-6 * rate)
+      }
+    }
+    let chat = try Program.run(samples.arguments("run @tiny.afmw -n 2 -np 0"))
+    #expect(chat.status == 2 && chat.errorLines.count == 1, "\(chat)")
   }
 
   @Test func everyFormAndOption() throws {

@@ -89,6 +89,34 @@ import Testing
     #expect(found == [])
   }
 
+  @Test func blockSoftmaxes() {
+    let found = unsafe failures(KernelRegistry.blockSoftmaxes) {
+      unsafe FloatKernelCheck.check($0, seed: $1)
+    }
+    #expect(found == [])
+  }
+
+  @Test func rowCodes() {
+    let found = unsafe failures(KernelRegistry.rowCodes) {
+      unsafe FloatKernelCheck.check($0, seed: $1)
+    }
+    #expect(found == [])
+  }
+
+  @Test func nibbles() {
+    let found = unsafe failures(KernelRegistry.nibbles) {
+      unsafe FloatKernelCheck.check($0, seed: $1)
+    }
+    #expect(found == [])
+  }
+
+  @Test func cacheVectors() {
+    let found = unsafe failures(KernelRegistry.cacheVectors) {
+      unsafe FloatKernelCheck.check($0, seed: $1)
+    }
+    #expect(found == [])
+  }
+
   @Test func panels() {
     let found = unsafe failures(KernelRegistry.panels) {
       unsafe FloatKernelCheck.check($0, seed: $1)

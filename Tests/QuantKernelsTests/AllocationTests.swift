@@ -117,8 +117,19 @@ struct AllocationTests {
         for element in PanelElement.allCases {
           unsafe vectors.panelProduct(
             a: a, aStride: 1, b: b, bStride: count, of: element, c: c, cStride: count, rows: 1,
-            columns: count, depth: 1, accumulates: false)
+            columns: count, depth: 1)
         }
+        let codes = unsafe bytes.assumingMemoryBound(to: Int16.self)
+        unsafe vectors.quantize(
+          rows: a, stride: count, codes: codes, codeStride: count, rowScales: c, count: 1,
+          columns: count, factor: 1)
+        unsafe vectors.codeProduct(
+          a: codes, aStride: 2, rowScales: c, b: bytes.assumingMemoryBound(to: Int8.self),
+          bStride: count, columnScales: nil, c: b, cStride: count, rows: 1, columns: count,
+          depth: 2, rowFactors: nil, ahead: UnsafeRawBufferPointer(start: bytes, count: count))
+        unsafe vectors.unpack(nibbleRows: a, to: bytes, rows: 1, byteCount: count)
+        unsafe vectors.unpack(nibblePairs: a, to: bytes, byteCount: count)
+        unsafe vectors.quantize(a, toCacheS8: bytes, count: count, scale: 1)
         for element in FloatWeight.allCases {
           unsafe vectors.floatProduct(
             weights: a, of: element, weightStride: count, rows: 0..<1, columns: count,

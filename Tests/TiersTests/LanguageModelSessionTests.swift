@@ -270,4 +270,55 @@ import Tiers
     }
     #expect(session.account.total == session.positionCount)
   }
+
+  @Test func aFrontierIsRunOnce() throws {
+    let engine = ScriptedEngine()
+    let session = try session(engine, instructions: nil)
+    let tokens = (0..<100).map { Int32(65 + $0 % 26) }
+    func runCount() -> Int { engine.sessions.reduce(0) { $0 + $1.runTokenCount } }
+    var answers: [Int: [Int32]] = [:]
+    for depth in [40, 0, 100, 40, 7, 100, 0, 99, 40] {
+      let before = runCount()
+      try session.reset(preloading: Array(tokens.prefix(depth)))
+      // The first 40, then 60 more; all others begin as forks.
+      #expect(runCount() - before == (before == 0 ? 40 : depth == 100 && before < 100 ? 60 : 0))
+      #expect(session.positionCount == depth && session.account.history == depth)
+      let served = try session.serve(
+        TokenRequest(prompt: [66, 67], maximumResponseTokens: 5, ignoresStopTokens: true))
+      #expect(answers[depth] == nil || answers[depth] == served.responseTokens)
+      answers[depth] = served.responseTokens
+    }
+    // Other tokens are another frontier, and an adapter needs its own.
+    try session.reset(preloading: [1, 2, 3])
+    #expect(session.positionCount == 3)
+    let before = runCount()
+    try session.use(ScriptedAdapter(name: "a"))
+    try session.reset(preloading: [1, 2, 3])
+    #expect(runCount() == before + 3)
+  }
+
+  @Test func severalSessionsAreServedTogether() throws {
+    let engine = ScriptedEngine()
+    let options = LanguageModelSession.Options()
+    let together = try BatchedSessions(
+      engine: engine, tier: .onDevice, count: 3, contextLimit: 200, options: options)
+    let prompts = (0..<3).map { index in (0..<50).map { Int32(65 + ($0 + index) % 26) } }
+    for depth in [0, 20, 0, 10] {
+      let tokens = [Int32](repeating: 70, count: depth)
+      try together.reset(preloading: tokens)
+      let served = try together.serve(prompts: prompts, responseTokens: 6)
+      #expect(served.sessionCount == 3 && served.tokenTimes.count == 6)
+      #expect(served.cachedPositionCount == depth && served.promptTokenCount == 50)
+      #expect(served.context.total == depth + 55)
+      #expect(served.cache.used == 3 * (depth + 55) * 10)
+      let alone = try session(engine, tier: .onDevice, instructions: nil)
+      try alone.reset(preloading: tokens)
+      let one = try alone.serve(
+        TokenRequest(prompt: prompts[0], maximumResponseTokens: 6, ignoresStopTokens: true))
+      #expect(served.responseTokens == one.responseTokens)
+    }
+    #expect(throws: TierError.self) { try together.serve(prompts: prompts, responseTokens: 200) }
+    try together.reset(preloading: [])
+    #expect(try together.serve(prompts: prompts, responseTokens: 2).tokenTimes.count == 2)
+  }
 }

@@ -1,4 +1,5 @@
 import EngineInterface
+import KVCache
 
 /// An engine without a model: tokens are bytes, and what it says follows from what it was fed.
 ///
@@ -36,7 +37,7 @@ final class ScriptedEngine: Engine, @unchecked Sendable {
   let script: Script
   let facts: EngineFacts
   /// The sessions it made, in order.
-  private(set) var sessions: [ScriptedSession] = []
+  fileprivate(set) var sessions: [ScriptedSession] = []
   /// Renderings until one fails; nil for never.
   var rendersUntilFailure: Int?
 
@@ -86,10 +87,39 @@ final class ScriptedEngine: Engine, @unchecked Sendable {
 
   func loadAdapter(_ path: String) throws -> any EngineAdapter { ScriptedAdapter(name: path) }
 
-  func makeSession(_ options: SessionOptions) -> any Session {
-    let session = ScriptedSession(script: script, contextLimit: options.contextLimit)
-    sessions.append(session)
+  func makeSessionGroup(_ options: SessionOptions) -> any SessionGroup {
+    ScriptedSessionGroup(engine: self, contextLimit: options.contextLimit)
+  }
+}
+
+/// Sessions of a scripted engine: they share nothing.
+final class ScriptedSessionGroup: SessionGroup {
+  private let engine: ScriptedEngine
+  private let contextLimit: Int
+
+  init(engine: ScriptedEngine, contextLimit: Int) {
+    self.engine = engine
+    self.contextLimit = contextLimit
+  }
+
+  var cacheUsage: PoolUsage {
+    PoolUsage(tier: "", budgetBytes: 0, held: CacheUsage(), cachedBytes: 0)
+  }
+
+  func predictedUsage(positions: [Int], sharedPositions: Int) -> CacheUsage { CacheUsage() }
+
+  func makeSession() -> any Session {
+    let session = ScriptedSession(engine: engine, contextLimit: contextLimit)
+    engine.sessions.append(session)
     return session
+  }
+
+  func decode(_ tokens: [Int32], in sessions: [any Session]) throws(EngineError) {
+    for (token, session) in zip(tokens, sessions) { try session.decode(token) }
+  }
+
+  func run(_ inputs: [SessionInput]) throws(EngineError) {
+    for input in inputs { try input.session.prefill(input.tokens) }
   }
 }
 
@@ -104,14 +134,18 @@ final class ScriptedAdapter: EngineAdapter {
 
 /// A timeline of a scripted engine: the tokens themselves are the cache.
 final class ScriptedSession: Session {
-  let script: ScriptedEngine.Script
+  private let engine: ScriptedEngine
   let contextLimit: Int
   var recordsDetail = true
-  private(set) var tokens: [Int32] = []
-  private(set) var adapter: (any EngineAdapter)?
+  fileprivate(set) var tokens: [Int32] = []
+  /// Tokens that it has run since it was made, a fork not those of its origin.
+  private(set) var runTokenCount = 0
+  fileprivate(set) var adapter: (any EngineAdapter)?
 
-  init(script: ScriptedEngine.Script, contextLimit: Int) {
-    self.script = script
+  private var script: ScriptedEngine.Script { engine.script }
+
+  init(engine: ScriptedEngine, contextLimit: Int) {
+    self.engine = engine
     self.contextLimit = contextLimit
   }
 
@@ -134,6 +168,7 @@ final class ScriptedSession: Session {
       throw .contextExceeded(limit: contextLimit, need: tokens.count + added.count)
     }
     tokens += added
+    runTokenCount += added.count
   }
 
   func prefill(
@@ -146,6 +181,20 @@ final class ScriptedSession: Session {
   func decode(_ token: Int32) throws(EngineError) { try prefill([token]) }
 
   func truncate(to position: Int) { tokens.removeSubrange(position...) }
+
+  var adoptedPositionCount: Int { 0 }
+  func adoptPrefix(of prompt: ArraySlice<Int32>) -> Int { 0 }
+
+  func fork() -> any Session {
+    let other = ScriptedSession(engine: engine, contextLimit: contextLimit)
+    other.tokens = tokens
+    other.adapter = adapter
+    engine.sessions.append(other)
+    return other
+  }
+
+  func save(to path: String) throws { throw EngineError.unsupported("nothing to save") }
+  func restore(from path: String) throws { throw EngineError.unsupported("nothing to restore") }
 
   /// A letter that depends on everything in the cache, or a stop token by the script.
   func sample(using sampler: inout Sampler) -> Int32 {

@@ -1,5 +1,5 @@
-/// Arguments, primitives and trampolines of the kernels over caches of 8-bit codes. What they compute
-/// stands in KernelContract, `AttentionKernels.swift`.
+/// Arguments, primitives and trampolines of the kernels of attention and of the cache's elements. What
+/// they compute stands in KernelContract, `AttentionKernels.swift`.
 #pragma once
 
 #include "ck_targets.h"
@@ -14,11 +14,67 @@ typedef struct CKCodePanel {
   /// Row strides in elements.
   long aStride, bStride, cStride;
   long rowCount, columnCount, depth;
-  /// 0: C = A·B; otherwise C += A·B.
-  long accumulates;
+  /// [rowCount] what a row of C is multiplied by before the product is added to it; null where C is
+  /// overwritten.
+  const float *_Nullable rowFactors;
+  /// What the caller reads next: asked for while this panel is multiplied. A hint, any address.
+  const void *_Nullable next;
+  long nextByteCount;
 } CKCodePanel;
 
+typedef struct CKBlockSoftmax {
+  /// [rowCount][columnCount], scoreStride floats apart: scores, replaced by weights.
+  float *_Nonnull scores;
+  /// [rowCount] the columns that a row sees.
+  const int32_t *_Nonnull begins;
+  const int32_t *_Nonnull ends;
+  /// [rowCount] of the blocks so far, and then with this one.
+  float *_Nonnull maxima;
+  float *_Nonnull sums;
+  /// [rowCount] written: what all that was summed before this block is to be multiplied by.
+  float *_Nonnull decays;
+  long scoreStride, rowCount, columnCount;
+} CKBlockSoftmax;
+
+typedef struct CKRowCodes {
+  /// [rowCount][columnCount], inputStride floats apart.
+  const float *_Nonnull input;
+  /// [columnCount] or null.
+  const float *_Nullable columnScales;
+  /// [rowCount][columnCount], codeStride apart.
+  int16_t *_Nonnull codes;
+  /// [rowCount] written.
+  float *_Nonnull rowScales;
+  long inputStride, codeStride, rowCount, columnCount;
+  float factor;
+} CKRowCodes;
+
+typedef struct CKNibbles {
+  const uint8_t *_Nonnull packed;
+  uint8_t *_Nonnull codes;
+  /// Rows of packed bytes, and bytes of one.
+  long rowCount, byteCount;
+} CKNibbles;
+
+typedef struct CKCacheVector {
+  const float *_Nonnull values;
+  /// s8: [count]; u4g32: [count / 2], with room for 16 bytes more.
+  void *_Nonnull codes;
+  /// u4g32, written: [groups] binary16.
+  uint16_t *_Nullable scales;
+  uint16_t *_Nullable minimums;
+  long count;
+  /// s8: what codes stand for multiples of.
+  float scale;
+} CKCacheVector;
+
 CK_TRAMPOLINES(panel_codes, CKCodePanel)
+CK_TRAMPOLINES(softmax_block, CKBlockSoftmax)
+CK_TRAMPOLINES(row_codes, CKRowCodes)
+CK_TRAMPOLINES(nibble_rows, CKNibbles)
+CK_TRAMPOLINES(nibble_pairs, CKNibbles)
+CK_TRAMPOLINES(cache_s8, CKCacheVector)
+CK_TRAMPOLINES(cache_u4g32, CKCacheVector)
 
 #if defined(__x86_64__)
 
@@ -45,6 +101,38 @@ static inline CK_AVX2 void ck_avx2_add_pairs(CK_INOUT sums, CK_IN pairs, CK_IN x
   const ck_i256 *p = (const ck_i256 *)pairs;
   s[0] = _mm256_add_epi32(s[0], _mm256_madd_epi16(p[0], both));
   s[1] = _mm256_add_epi32(s[1], _mm256_madd_epi16(p[1], both));
+}
+
+/// 32 bytes of two 4-bit numbers: the low ones and the high ones.
+static inline CK_AVX2 void ck_avx2_nibble_rows(CK_INOUT low, CK_INOUT high, CK_IN packed) {
+  const __m256i bytes = *(const ck_i256 *)packed, mask = _mm256_set1_epi8(15);
+  *(ck_i256 *)low = _mm256_and_si256(bytes, mask);
+  *(ck_i256 *)high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), mask);
+}
+
+/// The same side by side: 64 bytes.
+static inline CK_AVX2 void ck_avx2_nibble_pairs(CK_INOUT codes, CK_IN packed) {
+  const __m256i mask = _mm256_set1_epi8(15);
+  for (int half = 0; half < 2; half++) {
+    const __m256i words = _mm256_cvtepu8_epi16(((const ck_i128 *)packed)[half]);
+    ((ck_i256 *)codes)[half] =
+        _mm256_and_si256(_mm256_or_si256(words, _mm256_slli_epi16(words, 4)), mask);
+  }
+}
+
+static inline CK_AVX512 void ck_avx512_nibble_rows(CK_INOUT low, CK_INOUT high, CK_IN packed) {
+  const __m512i bytes = *(const ck_i512 *)packed, mask = _mm512_set1_epi8(15);
+  *(ck_i512 *)low = _mm512_and_si512(bytes, mask);
+  *(ck_i512 *)high = _mm512_and_si512(_mm512_srli_epi16(bytes, 4), mask);
+}
+
+static inline CK_AVX512 void ck_avx512_nibble_pairs(CK_INOUT codes, CK_IN packed) {
+  const __m512i mask = _mm512_set1_epi8(15);
+  for (int half = 0; half < 2; half++) {
+    const __m512i words = _mm512_cvtepu8_epi16(((const ck_i256 *)packed)[half]);
+    ((ck_i512 *)codes)[half] =
+        _mm512_and_si512(_mm512_or_si512(words, _mm512_slli_epi16(words, 4)), mask);
+  }
 }
 
 static inline CK_AVX512 void ck_avx512_code_pairs(CK_INOUT pairs, CK_IN even, CK_IN odd) {

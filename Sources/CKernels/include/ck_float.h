@@ -50,8 +50,9 @@ typedef struct CKPanel {
   /// Row strides in elements.
   long aStride, bStride, cStride;
   long rowCount, columnCount, depth;
-  /// 0: C = A·B; otherwise C += A·B.
-  long accumulates;
+  /// [rowCount] what a row of C is multiplied by before the product is added to it; null where C is
+  /// overwritten.
+  const float *_Nullable rowFactors;
 } CKPanel;
 
 typedef struct CKRotation {
@@ -109,7 +110,6 @@ CK_TRAMPOLINES(argmax_f32, CKSearch)
 CK_TRAMPOLINES(topk_f32, CKTopK)
 CK_TRAMPOLINES(panel_f32, CKPanel)
 CK_TRAMPOLINES(panel_f16, CKPanel)
-CK_TRAMPOLINES(panel_s8, CKPanel)
 CK_TRAMPOLINES(gemv_f32, CKFloatProduct)
 CK_TRAMPOLINES(gemv_f16, CKFloatProduct)
 CK_TRAMPOLINES(gemm_f32, CKFloatProduct)
@@ -263,20 +263,6 @@ static inline CK_AVX2 void ckf_store_part_f16_avx2(CK_INOUT target, CK_IN v, lon
       (char *)target + 16, _mm256_cvtps_ph(x[1], _MM_FROUND_TO_NEAREST_INT), 2 * upper);
 }
 
-/// 16 signed bytes as floats.
-static inline CK_AVX2 void ckf_widen_avx2(CK_INOUT v, __m128i bytes) {
-  ((ck_f256 *)v)[0] = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
-  ((ck_f256 *)v)[1] = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(bytes, 8)));
-}
-
-static inline CK_AVX2 void ckf_load_s8_avx2(CK_INOUT v, CK_IN source) {
-  ckf_widen_avx2(v, *(const ck_i128 *)source);
-}
-
-static inline CK_AVX2 void ckf_load_part_s8_avx2(CK_INOUT v, CK_IN source, long count) {
-  ckf_widen_avx2(v, ckf_load_part128(source, count));
-}
-
 /// 16 floats as bytes, rounded to nearest even, saturated.
 static inline CK_AVX2 __m128i ckf_narrow_avx2(CK_IN v) {
   const __m256i low = _mm256_cvtps_epi32(((const ck_f256 *)v)[0]);
@@ -370,15 +356,6 @@ static inline CK_AVX512 void ckf_store_part_f16_avx512vnni(CK_INOUT target, CK_I
   _mm256_mask_storeu_epi16(
       target, ckf_lanes_avx512vnni(count),
       _mm512_cvtps_ph(*(const ck_f512 *)v, _MM_FROUND_TO_NEAREST_INT));
-}
-
-static inline CK_AVX512 void ckf_load_s8_avx512vnni(CK_INOUT v, CK_IN source) {
-  *(ck_f512 *)v = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(*(const ck_i128 *)source));
-}
-
-static inline CK_AVX512 void ckf_load_part_s8_avx512vnni(CK_INOUT v, CK_IN source, long count) {
-  *(ck_f512 *)v = _mm512_cvtepi32_ps(
-      _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(ckf_lanes_avx512vnni(count), source)));
 }
 
 static inline CK_AVX512 void ckf_store_part_s8_avx512vnni(CK_INOUT target, CK_IN v, long count) {

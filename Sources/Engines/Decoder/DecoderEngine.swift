@@ -12,6 +12,8 @@ final class DecoderEngine: Engine {
   let compute: Compute
   let text: ModelText
   let facts: EngineFacts
+  /// Which model it is, for files of its sessions.
+  let modelIdentity: String
   /// Radians a position turns each pair by: base^(−2i / ropeDimension).
   let rotationFrequencies: [Double]
 
@@ -23,6 +25,7 @@ final class DecoderEngine: Engine {
     self.text = text
     self.compute = compute
     weights = try DecoderWeights(header: header, loader: loader)
+    modelIdentity = loader.modelIdentity
     rotationFrequencies = (0..<(header.ropeDimension / 2)).map { index in
       pow(header.ropeBase, -2 * Double(index) / Double(header.ropeDimension))
     }
@@ -44,8 +47,8 @@ final class DecoderEngine: Engine {
       AdapterFile(path: path), groups: weights.groups, header: header, compute: compute)
   }
 
-  func makeSession(_ options: SessionOptions) throws -> any Session {
-    try DecoderSession(engine: self, options: options)
+  func makeSessionGroup(_ options: SessionOptions) throws -> any SessionGroup {
+    try DecoderSessionGroup(engine: self, options: options)
   }
 
   private static func facts(

@@ -1,105 +1,51 @@
+import CacheSnapshots
 import EngineInterface
 import KVCache
-import KernelContract
-import ModelFile
-import QuantKernels
 import TensorCore
-import TraceCore
 
-/// A token timeline through a Llama-family graph (Touvron et al. 2023; Qwen2 adds biases to Q, K
-/// and V): pre-norm layers of grouped-query attention with RoPE and a SwiGLU feed-forward; with
-/// norms of the heads and layers that read the keys and values of one before them, Apple's on-device
-/// model of 2025. Of a prompt only the last position needs such layers, so that a prefill skips them
-/// for the others.
+/// A token timeline of a decoder. Of a prompt only the last position needs the layers that make no keys
+/// and values, so that a prefill skips them for the others.
 ///
 /// Everything it writes is allocated when it is made.
+@safe
 final class DecoderSession: Session, ObservableSession {
-  let contextLimit: Int
   var recordsDetail = true
   var inputObserver: (any InputObserver)? {
-    get { inputs.observer }
-    set { inputs.observer = newValue }
+    get { graph.inputs.observer }
+    set { graph.inputs.observer = newValue }
   }
 
-  let engine: DecoderEngine
-  let sequence: CacheSequence
-  let work: DecoderWorkspace
-  let trace: TraceWriter
-  private let batchTokens: Int
-  private let runsAllLayers: Bool
-  private let inputs: LayerInputs
-  /// Whether `work.logits` row 0 belongs to the last position.
+  let group: DecoderSessionGroup
+  private var sequence: CacheSequence
+  private var ownAdapter: ModelAdapter?
+  private(set) var adoptedPositionCount = 0
+  /// Whether all positions were computed with the present adapter.
+  private var isOfOneAdapter = true
+  /// Whether the logits belong to the last position.
   private var hasLogits = false
+  private let logitStorage: AlignedStorage
   /// What `decode` runs; kept, so that a token allocates no array.
   private var oneToken: [Int32] = [0]
 
-  init(engine: DecoderEngine, options: SessionOptions) throws(EngineError) {
-    guard options.contextLimit >= 1, options.batchTokens >= 1 else {
-      throw .unsupported("a session needs room for at least one position and one batch token")
-    }
-    let keyElement = try Self.cacheElement(named: options.keyElement)
-    let valueElement = try Self.cacheElement(named: options.valueElement)
-    let header = engine.header
-    let layout = try Self.cacheLayout(engine, keys: keyElement, values: valueElement)
-    self.engine = engine
-    contextLimit = options.contextLimit
-    batchTokens = min(options.batchTokens, options.contextLimit)
-    runsAllLayers = options.runsAllLayers
-    trace = options.trace
-    do {
-      let pages = layout.groups[0].geometry.pageCount(positions: options.contextLimit)
-      let pool = try PagePool(layout: layout, byteBudget: pages * layout.pageByteCount)
-      sequence = CacheSequence(pool: pool, maximumPositions: options.contextLimit)
-    } catch {
-      throw .cacheFull(reason: error.description)
-    }
-    work = DecoderWorkspace(
-      header: header, tokens: batchTokens, contextLimit: contextLimit,
-      pagePositions: layout.pagePositions, threads: engine.compute.pool.threadCount)
-    inputs = LayerInputs(
-      compute: engine.compute, tokenCapacity: batchTokens,
-      columnCapacity: max(
-        header.hiddenSize, header.queryHeadCount * header.headDimension, header.feedForwardSize))
-    inputs.use(nil, with: engine.weights.groups)
+  private var graph: DecoderGraph { group.graph }
+  private var engine: DecoderEngine { group.engine }
+
+  init(group: DecoderSessionGroup) {
+    self.group = group
+    sequence = group.makeSequence(nil)
+    logitStorage = AlignedStorage(byteCount: group.engine.header.vocabularySize * 4)
   }
 
-  private static func cacheElement(named name: String) throws(EngineError) -> CacheElement {
-    guard let element = CacheElement(commandLineName: name) else {
-      let known = CacheElement.allCases.map(\.rawValue).joined(separator: ", ")
-      throw .unsupported("unknown cache element \(name); known: \(known)")
-    }
-    return element
+  private init(forkOf other: DecoderSession) {
+    group = other.group
+    sequence = other.sequence.fork()
+    ownAdapter = other.ownAdapter
+    isOfOneAdapter = other.isOfOneAdapter
+    recordsDetail = other.recordsDetail
+    logitStorage = AlignedStorage(byteCount: group.engine.header.vocabularySize * 4)
   }
 
-  /// One group of stores; layers without keys and values of their own read the last one.
-  private static func cacheLayout(
-    _ engine: DecoderEngine, keys: CacheElement, values: CacheElement
-  ) throws(EngineError) -> CacheLayout {
-    let header = engine.header
-    var scales: StaticScales?
-    if keys == .s8Static || values == .s8Static {
-      guard let known = header.cacheScales, known.keys.count == engine.weights.storeCount,
-        known.values.count == known.keys.count,
-        (known.keys + known.values).allSatisfy({ $0.isFinite && $0 > 0 })
-      else {
-        throw .unsupported("the model has no static scales for a cache of s8static")
-      }
-      scales = StaticScales(keys: known.keys, values: known.values)
-    }
-    guard ![keys, values].contains(.u4g32) || header.headDimension % 2 == 0 else {
-      throw .unsupported("a cache of 4-bit elements needs heads of an even size")
-    }
-    guard ![keys, values].contains(where: \.isByteCode) || header.headDimension <= 512 else {
-      throw .unsupported("a cache of 8-bit elements needs heads of at most 512 elements")
-    }
-    let geometry = CacheGeometry(
-      storeCount: engine.weights.storeCount, headCount: header.keyValueHeadCount,
-      headDimension: header.headDimension, keyElement: keys, valueElement: values)
-    return CacheLayout(
-      sharingLastStoreOf: CacheGroup(geometry: geometry, staticScales: scales),
-      layerCount: header.layerCount)
-  }
-
+  var contextLimit: Int { group.options.contextLimit }
   var positionCount: Int { sequence.positionCount }
 
   var cacheUsage: SessionCacheUsage {
@@ -110,24 +56,62 @@ final class DecoderSession: Session, ObservableSession {
 
   var threadWaitNanoseconds: Int64 { Int64(clamping: engine.compute.pool.waitedNanoseconds) }
 
+  /// [vocabularySize] those after the last position; valid as long as the session.
+  @unsafe var logits: UnsafeMutablePointer<Float> {
+    unsafe logitStorage.baseAddress.assumingMemoryBound(to: Float.self)
+  }
+
   func truncate(to position: Int) {
     sequence.truncate(to: position)
     hasLogits = false
+    if position == 0 { beginAnew() }
   }
 
-  var adapter: (any EngineAdapter)? { inputs.adapter }
+  /// Makes an empty session one of its adapter alone.
+  private func beginAnew() {
+    adoptedPositionCount = 0
+    guard !isOfOneAdapter else { return }
+    isOfOneAdapter = true
+    sequence = group.makeSequence(ownAdapter)
+  }
+
+  var adapter: (any EngineAdapter)? { ownAdapter }
 
   func use(_ adapter: (any EngineAdapter)?) throws(EngineError) {
     let groups = engine.weights.groups
-    guard let adapter else { return inputs.use(nil, with: groups) }
-    guard let ours = adapter as? ModelAdapter, ours.fits(groups) else {
-      throw .unsupported("the adapter \(adapter.name) was loaded for another model")
+    var ours: ModelAdapter?
+    if let adapter {
+      guard let known = adapter as? ModelAdapter, known.fits(groups) else {
+        throw .unsupported("the adapter \(adapter.name) was loaded for another model")
+      }
+      ours = known
     }
-    inputs.use(ours, with: groups)
+    guard ours !== ownAdapter else { return }
+    graph.inputs.reserve(for: ours, with: groups)
+    ownAdapter = ours
+    isOfOneAdapter = false
+    if positionCount == 0 { truncate(to: 0) }
   }
 
+  func fork() throws(EngineError) -> any Session { DecoderSession(forkOf: self) }
+
+  // MARK: - Running
+
   func prefill(_ tokens: ArraySlice<Int32>) throws(EngineError) {
-    try run(tokens, readsEveryRow: false) { _, _ in }
+    try check(tokens)
+    let adopted = adoptPrefix(of: tokens)
+    do throws(EngineError) {
+      try run(tokens.dropFirst(adopted), readsEveryRow: false) { _, _ in }
+    } catch {
+      if adopted > 0 { truncate(to: 0) }
+      throw error
+    }
+  }
+
+  func adoptPrefix(of prompt: ArraySlice<Int32>) -> Int {
+    guard positionCount == 0 else { return 0 }
+    adoptedPositionCount = isOfOneAdapter ? sequence.adoptPrefix(of: prompt.dropLast()) : 0
+    return adoptedPositionCount
   }
 
   func prefill(
@@ -139,11 +123,11 @@ final class DecoderSession: Session, ObservableSession {
       var row = 0
       while row < rowCount {
         let count = min(DecoderWorkspace.outputRows, rowCount - row)
-        computeLogits(row: row, count: count)
+        unsafe graph.computeLogits(row: row, count: count, into: graph.work.logits)
         for index in 0..<count {
           // Row `index` of the logits just computed; the span does not leave the call.
           let logits = unsafe Span(
-            _unsafeStart: work.logits + index * vocabulary, count: vocabulary)
+            _unsafeStart: graph.work.logits + index * vocabulary, count: vocabulary)
           visit(first + row + index, logits)
         }
         row += count
@@ -153,175 +137,116 @@ final class DecoderSession: Session, ObservableSession {
 
   func decode(_ token: Int32) throws(EngineError) {
     oneToken[0] = token
-    try prefill(oneToken[...])
+    try run(oneToken[...], readsEveryRow: false) { _, _ in }
   }
 
-  /// Runs tokens batch by batch; `finish` is called after each with its first position and its
-  /// number of rows in `work.hidden`, which are all of them where it reads every row. Afterwards
-  /// row 0 of the logits, which `sample` reads, is the last position's.
+  /// Runs tokens batch by batch; `finish` is called after each with its first position and the number of
+  /// rows that the graph has left, which are all of them where it reads every row. Afterwards the
+  /// logits are the last position's.
   private func run(
     _ tokens: ArraySlice<Int32>, readsEveryRow: Bool,
     finish: (_ first: Int, _ rowCount: Int) -> Void
   ) throws(EngineError) {
     try check(tokens)
+    try reserve(tokens.count)
+    graph.recordsDetail = recordsDetail
     var rest = tokens
     while !rest.isEmpty {
-      let batch = rest.prefix(batchTokens)
+      let batch = rest.prefix(graph.rowCapacity)
       rest = rest.dropFirst(batch.count)
-      let first = sequence.positionCount
-      let needed: NeededRows =
-        readsEveryRow || runsAllLayers || inputs.observer != nil
-        ? .all : rest.isEmpty ? .last : .none
-      let rows = forward(batch, needed: needed)
-      finish(first, rows)
-      if rest.isEmpty { computeLogits(row: rows - 1, count: 1) }
+      let first = positionCount
+      graph.begin()
+      add(batch, reading: readsEveryRow ? .every : rest.isEmpty ? .last : .none)
+      let rowCount = graph.run()
+      advance(batch, hasLogits: rest.isEmpty)
+      finish(first, rowCount)
+      if rest.isEmpty { unsafe graph.computeLogits(row: rowCount - 1, count: 1, into: logits) }
     }
-    hasLogits = true
-  }
-
-  /// The rows of a batch whose last hidden states somebody reads. The others need the layers that
-  /// make keys and values, and no layer behind those.
-  private enum NeededRows {
-    case all, last, none
   }
 
   func sample(using sampler: inout Sampler) throws(EngineError) -> Int32 {
     precondition(hasLogits, "sample before any token, or after truncation")
-    if recordsDetail { trace.begin(.sample) }
-    defer { if recordsDetail { trace.end() } }
-    // Row 0 holds the last position's logits and stays until the next forward pass.
-    let row = unsafe UnsafeBufferPointer(
-      start: work.logits, count: engine.header.vocabularySize)
+    if recordsDetail { graph.trace.begin(.sample) }
+    defer { if recordsDetail { graph.trace.end() } }
+    // The session's own logits, which stay until its next token.
+    let row = unsafe UnsafeBufferPointer(start: logits, count: engine.header.vocabularySize)
     guard let token = unsafe sampler.sample(row.span, searching: engine.compute) else {
       throw .logitsNotFinite(position: positionCount - 1)
     }
     return token
   }
 
-  /// Refuses what cannot be run, before anything is written.
-  private func check(_ tokens: ArraySlice<Int32>) throws(EngineError) {
+  // MARK: - Parts of a step
+
+  /// Refuses tokens that cannot be run, whatever room the cache has.
+  func check(_ tokens: ArraySlice<Int32>) throws(EngineError) {
     precondition(!tokens.isEmpty, "no tokens to run")
     let vocabulary = engine.header.vocabularySize
     for token in tokens where token < 0 || Int(token) >= vocabulary {
       throw .unknownToken(token, vocabularyCount: vocabulary)
     }
-    let need = sequence.positionCount + tokens.count
+    let need = positionCount + tokens.count
     guard need <= contextLimit else {
       throw .contextExceeded(limit: contextLimit, need: need)
     }
-    do { try sequence.reserve(tokens.count) } catch {
-      throw .cacheFull(reason: error.description)
-    }
   }
 
-  // MARK: - The graph
-
-  /// Runs one batch and appends its keys and values; the hidden states of the rows that are needed
-  /// are in `work.hidden` afterwards, from its beginning on. Returns how many those are.
-  private func forward(_ tokens: ArraySlice<Int32>, needed: NeededRows) -> Int {
-    var count = tokens.count
-    var start = sequence.positionCount
-    embed(tokens)
-    computeRotations(count: count, start: start)
-    let layers = engine.weights.layers
-    let storeCount = engine.weights.storeCount
-    for index in 0..<storeCount { run(layers[index], index: index, count: count, start: start) }
-    if storeCount < layers.count && needed != .all {
-      guard needed == .last else {
-        sequence.advance(count)
-        return 0
-      }
-      start += count - 1
-      keepLastRow(of: count, position: start)
-      count = 1
-    }
-    for index in storeCount..<layers.count {
-      run(layers[index], index: index, count: count, start: start)
-    }
-    sequence.advance(tokens.count)
-    return count
+  /// Makes room for positions, or changes nothing.
+  func reserve(_ count: Int) throws(EngineError) {
+    do { try sequence.reserve(count) } catch { throw .cache(error) }
   }
 
-  /// Makes the batch's last row its only one.
-  private func keepLastRow(of count: Int, position: Int) {
-    guard count > 1 else { return }
-    let width = engine.header.hiddenSize
-    // Both rows lie inside the batch, and they are different ones.
-    unsafe work.hidden.update(from: work.hidden + (count - 1) * width, count: width)
-    computeRotations(count: 1, start: position)
+  /// Gives back what was reserved and not run.
+  func giveBackReserved() { sequence.truncate(to: positionCount) }
+
+  /// Puts tokens into the graph's step.
+  func add(_ tokens: ArraySlice<Int32>, reading: StepSegment.Reading) {
+    graph.add(tokens, to: sequence, adapter: ownAdapter, reading: reading)
   }
 
-  private func run(_ layer: DecoderLayer, index: Int, count: Int, start: Int) {
-    if recordsDetail {
-      trace.begin(.layer, .index, Int64(index))
-      trace.begin(.attention)
+  /// Makes the tokens of a step part of the timeline.
+  func advance(_ tokens: ArraySlice<Int32>, hasLogits: Bool) {
+    if isOfOneAdapter { sequence.advance(tokens) } else { sequence.advance(tokens.count) }
+    self.hasLogits = hasLogits
+  }
+
+  // MARK: - Files
+
+  func save(to path: String) throws {
+    try sequence.writeSnapshot(to: path, identity: try fileIdentity())
+  }
+
+  func restore(from path: String) throws {
+    // What stands here is replaced as a whole, whatever it was computed with.
+    let target = isOfOneAdapter ? sequence : group.makeSequence(ownAdapter)
+    try target.restoreSnapshot(from: path, identity: engine.identity(of: ownAdapter))
+    sequence = target
+    isOfOneAdapter = true
+    hasLogits = false
+    adoptedPositionCount = 0
+  }
+
+  private func fileIdentity() throws(EngineError) -> PrefixIdentity {
+    guard isOfOneAdapter else {
+      throw .unsupported("positions that were computed with several adapters are not saved")
     }
-    attention(layer, count: count, start: start)
-    if recordsDetail {
-      trace.end()
-      trace.begin(.feedForward)
-    }
-    feedForward(layer, count: count)
-    if recordsDetail {
-      trace.end()
-      trace.end()
-    }
+    return engine.identity(of: ownAdapter)
   }
+}
 
-  private func embed(_ tokens: ArraySlice<Int32>) {
-    let width = engine.header.hiddenSize
-    for (row, token) in tokens.enumerated() {
-      // Row `row` of the hidden states; the token was checked against the vocabulary.
-      unsafe engine.weights.embedding.copyRow(Int(token), into: work.hidden + row * width)
-    }
+extension DecoderSessionGroup {
+  /// An empty sequence; where prefixes are shared, one that knows what it is computed with.
+  func makeSequence(_ adapter: ModelAdapter?) -> CacheSequence {
+    CacheSequence(
+      pool: pool, maximumPositions: options.contextLimit,
+      identity: options.sharesPrefixes ? engine.identity(of: adapter) : nil)
   }
+}
 
-  /// Norm, QKV, rotation and norms of the heads, cache, attention, output projection, residual.
-  private func attention(_ layer: DecoderLayer, count: Int, start: Int) {
-    // All pointers are parts of `work`, with room for a batch of rows each.
-    unsafe normalize(work.hidden, layer.attentionNorm, into: work.normed, count: count)
-    unsafe inputs.set(work.normed, tokens: count, for: layer.projections)
-    unsafe layer.projections.apply(inputs, into: work.projections)
-    finishHeads(layer, count: count, start: start)
-    attend(layer, count: count, start: start)
-    unsafe inputs.set(work.attended, tokens: count, for: layer.output)
-    unsafe layer.output.apply(inputs, into: work.projected, ending: .added(work.hidden))
-  }
-
-  /// Norm, gate and up, SwiGLU, down, residual.
-  private func feedForward(_ layer: DecoderLayer, count: Int) {
-    // All pointers are parts of `work`, with room for a batch of rows each.
-    unsafe normalize(work.hidden, layer.feedForwardNorm, into: work.normed, count: count)
-    unsafe inputs.set(work.normed, tokens: count, for: layer.gateAndUp)
-    unsafe layer.gateAndUp.apply(inputs, into: work.gateAndUp, ending: .gated(work.gated))
-    unsafe inputs.set(work.gated, tokens: count, for: layer.down)
-    unsafe layer.down.apply(inputs, into: work.projected, ending: .added(work.hidden))
-  }
-
-  /// Final norm and logits of `count` rows of the batch, into rows 0… of `work.logits`.
-  private func computeLogits(row: Int, count: Int) {
-    if recordsDetail { trace.begin(.output) }
-    defer { if recordsDetail { trace.end() } }
-    let width = engine.header.hiddenSize
-    // `row + count` rows are inside the batch, and `count` inside the logits.
-    unsafe normalize(
-      work.hidden + row * width, engine.weights.outputNorm, into: work.normed, count: count)
-    unsafe inputs.set(work.normed, tokens: count, for: engine.weights.output)
-    unsafe engine.weights.output.apply(inputs, into: work.logits)
-  }
-
-  @unsafe private func normalize(
-    _ input: UnsafePointer<Float>, _ weight: FloatVector, into output: UnsafeMutablePointer<Float>,
-    count: Int
-  ) {
-    let width = engine.header.hiddenSize
-    let vectors = engine.compute.vectors
-    let epsilon = Float(engine.header.normEpsilon)
-    engine.compute.forEachRow(count) { row in
-      // Rows of hiddenSize elements, as long as the weight.
-      unsafe vectors.rmsNorm(
-        input + row * width, weight: weight.baseAddress, epsilon: epsilon,
-        output: output + row * width, count: width)
-    }
+extension DecoderEngine {
+  /// What keys and values depend on beside the tokens.
+  func identity(of adapter: ModelAdapter?) -> PrefixIdentity {
+    PrefixIdentity(
+      model: modelIdentity, adapter: adapter.map { String($0.digest, radix: 16) } ?? "")
   }
 }

@@ -26,22 +26,31 @@ final class Compute: Sendable {
     return products + vectors.kernelNames
   }
 
-  /// Calls `body` with every row, rows in contiguous ranges over the threads.
+  /// Performs every row, in contiguous ranges over the threads; one row stays on the caller. Allocates
+  /// nothing.
   @inline(__always)
-  func forEachRow(_ count: Int, _ body: (_ row: Int) -> Void) {
-    forEachRowWithRoom(count) { row, _ in body(row) }
-  }
-
-  /// Likewise, with the range's index, below the number of threads, for scratch of its own. One row
-  /// stays on the caller.
-  @inline(__always)
-  func forEachRowWithRoom(_ count: Int, _ body: (_ row: Int, _ room: Int) -> Void) {
+  func run<Work: RowWork>(_ work: Work, rows count: Int) {
     if count == 1 {
-      body(0, 0)
-      return
+      work.perform(row: 0, thread: 0)
+    } else {
+      pool.run(RowRanges(work: work, count: count))
     }
-    pool.runRanges(count) { rows, index in
-      for row in rows { body(row, index) }
+  }
+}
+
+/// What is done to each row of a step by itself.
+protocol RowWork {
+  /// `thread` is who performs it, below the pool's number of threads: for working memory.
+  func perform(row: Int, thread: Int)
+}
+
+private struct RowRanges<Work: RowWork>: ThreadPoolWork {
+  let work: Work
+  let count: Int
+
+  func perform(part: Int, of partCount: Int, thread: Int) {
+    for row in ThreadPool.share(of: count, part: part, partCount: partCount) {
+      work.perform(row: row, thread: thread)
     }
   }
 }

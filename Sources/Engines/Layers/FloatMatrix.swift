@@ -44,6 +44,12 @@ final class FloatMatrix: Sendable {
 
   var byteCount: Int { rows * columns * element.byteCount }
 
+  /// Of its bytes.
+  var digest: UInt64 {
+    // All of the matrix, which lives through the call.
+    unsafe ContentDigest.of(RawSpan(_unsafeStart: baseAddress, byteCount: byteCount))
+  }
+
   private var element: FloatWeight { format == .f32 ? .f32 : .f16 }
 
   /// The first element; valid as long as this object.

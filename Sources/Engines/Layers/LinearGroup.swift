@@ -77,13 +77,13 @@ final class LinearGroup: Sendable {
     precondition(inputs.columns == columns, "inputs of another width")
     // The caller's output has room for inputs.tokens × rows elements, and what the ending names for
     // as many rows; scratch belongs to this call until the next layers are applied.
-    let adapter = inputs.adapter?.addition(to: self)
-    let count = scratchCount(with: adapter)
+    let additions = unsafe inputs.additions(to: self)
+    let innerCount = unsafe additions.reduce(0) { $0 + $1.innerCount }
     let scratch: UnsafeMutablePointer<Float>? =
-      unsafe count == 0 ? nil : inputs.scratch(floatCount: inputs.tokens * count)
+      unsafe innerCount == 0 ? nil : inputs.scratch(floatCount: innerCount + inputs.tokens * rows)
     let epilogue = unsafe GroupEpilogue(
-      group: self, adapter: adapter, output: output, scratch: scratch, tokens: inputs.tokens,
-      ending: ending)
+      group: self, additions: additions, innerCount: innerCount, output: output, scratch: scratch,
+      tokens: inputs.tokens, ending: ending)
     if unsafe scratch != nil {
       unsafe compute.pool.run(InnerWork(epilogue: epilogue, input: inputs.rows))
     }
@@ -96,7 +96,7 @@ final class LinearGroup: Sendable {
     for index in layers.indices {
       unsafe layers[index].multiply(inputs, into: output + inputs.tokens * firstRows[index])
     }
-    if count == 0, !hasBiases, case .none = ending { return }
+    if innerCount == 0, !hasBiases, case .none = ending { return }
     compute.pool.run(EpilogueWork(epilogue: epilogue))
   }
 
@@ -151,13 +151,14 @@ final class LinearGroup: Sendable {
     // Where the part's first row of token 0 is in the outputs; others are `width` apart.
     let first = tokens * firstRows[index] + part.lowerBound
     let output = unsafe work.output
-    unsafe work.forEachAddition { addition, inner, outer in
+    unsafe work.forEachAddition { entry, inner, outer in
       // Room for B · (A · x) is laid out as the outputs are.
       let outer = unsafe outer + first
-      let isAny = unsafe addition.multiplyOuter(
-        part, ofLayer: index, inner, tokens: tokens, into: outer, outputStride: width)
+      let isAny = unsafe entry.addition.multiplyOuter(
+        part, ofLayer: index, inner, tokens: entry.rows.count,
+        into: outer + entry.rows.lowerBound * width, outputStride: width)
       guard isAny else { return }
-      for token in 0..<tokens {
+      for token in entry.rows {
         let row = unsafe output + first + token * width
         unsafe vectors.add(row, outer + token * width, output: row, count: part.count)
       }
@@ -176,19 +177,22 @@ final class LinearGroup: Sendable {
 @safe private struct GroupEpilogue: ProductEpilogue {
   // It outlives the run, and threads that copy this retain nothing.
   unowned(unsafe) let group: LinearGroup
-  unowned(unsafe) let adapter: GroupAddition?
+  let additions: UnsafeBufferPointer<AdditionRows>
+  let innerCount: Int
   let output: UnsafeMutablePointer<Float>
-  /// Every A · x of the group's own addition, then of the adapter's, then room for B · (A · x).
+  /// Every A · x of each addition's rows, then room for B · (A · x).
   let scratch: UnsafeMutablePointer<Float>?
   let tokens: Int
   let ending: LinearGroup.Ending
 
   init(
-    group: LinearGroup, adapter: GroupAddition?, output: UnsafeMutablePointer<Float>,
-    scratch: UnsafeMutablePointer<Float>?, tokens: Int, ending: LinearGroup.Ending
+    group: LinearGroup, additions: UnsafeBufferPointer<AdditionRows>, innerCount: Int,
+    output: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>?, tokens: Int,
+    ending: LinearGroup.Ending
   ) {
     unsafe self.group = group
-    unsafe self.adapter = adapter
+    unsafe self.additions = unsafe additions
+    self.innerCount = innerCount
     unsafe self.output = output
     unsafe self.scratch = scratch
     self.tokens = tokens
@@ -198,17 +202,17 @@ final class LinearGroup: Sendable {
   /// Calls the body with each addition, its A · x, and the room for B · (A · x).
   @unsafe func forEachAddition(
     _ body: (
-      GroupAddition, _ inner: UnsafeMutablePointer<Float>, _ outer: UnsafeMutablePointer<Float>
+      AdditionRows, _ inner: UnsafeMutablePointer<Float>, _ outer: UnsafeMutablePointer<Float>
     ) -> Void
   ) {
     guard var inner = unsafe scratch else { return }
-    let outer = unsafe inner + tokens * (group.scratchCount(with: adapter) - group.rows)
-    // The scratch was reserved for both.
-    if let own = unsafe group.addition {
-      unsafe body(own, inner, outer)
-      unsafe inner += tokens * own.rank
+    let outer = unsafe inner + innerCount
+    // The scratch was reserved for all of them.
+    for index in unsafe additions.indices {
+      let entry = unsafe additions[index]
+      unsafe body(entry, inner, outer)
+      unsafe inner += entry.innerCount
     }
-    if let adapter = unsafe adapter { unsafe body(adapter, inner, outer) }
   }
 
   func finish(_ rows: Range<Int>, of matrices: Range<Int>) {
@@ -236,9 +240,10 @@ final class LinearGroup: Sendable {
   }
 
   func perform(part: Int, of partCount: Int, thread: Int) {
-    unsafe epilogue.forEachAddition { addition, inner, _ in
-      unsafe addition.multiplyInner(
-        input, into: inner, tokens: epilogue.tokens, part: part, of: partCount)
+    unsafe epilogue.forEachAddition { entry, inner, _ in
+      unsafe entry.addition.multiplyInner(
+        input + entry.rows.lowerBound * epilogue.group.columns, into: inner,
+        tokens: entry.rows.count, part: part, of: partCount)
     }
   }
 }

@@ -8,6 +8,8 @@ final class ModelAdapter: EngineAdapter {
   let name: String
   let parameterCount: Int
   let byteCount: Int
+  /// The digest of the factors: what tells it from every other adapter of its model.
+  let digest: UInt64
   /// By the group that they are added to.
   private let additions: [ObjectIdentifier: GroupAddition]
 
@@ -25,6 +27,7 @@ final class ModelAdapter: EngineAdapter {
     let byName = Dictionary(
       groups.flatMap(\.layers).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     var products: [ObjectIdentifier: LowRankProduct] = [:]
+    var digests: [UInt64] = []
     for entry in file.entries {
       guard let matrix = byName[entry.matrix] else {
         throw InputError(
@@ -39,15 +42,17 @@ final class ModelAdapter: EngineAdapter {
           reason: "B \(entry.b.shape) and A \(entry.a.shape) do not fit \(entry.matrix) of "
             + "\(matrix.rows)x\(matrix.columns)")
       }
+      let (a, b) = (try FloatMatrix(entry.a, of: file), try FloatMatrix(entry.b, of: file))
+      digests += [a.digest, b.digest, UInt64(entry.scale.bitPattern)]
       products[ObjectIdentifier(matrix)] = LowRankProduct(
-        a: try FloatMatrix(entry.a, of: file), b: try FloatMatrix(entry.b, of: file),
-        scale: entry.scale, compute: compute)
+        a: a, b: b, scale: entry.scale, compute: compute)
     }
     name = path
     parameterCount = file.entries.reduce(0) {
       $0 + $1.a.shape.elementCount + $1.b.shape.elementCount
     }
     byteCount = products.values.reduce(0) { $0 + $1.byteCount }
+    digest = ContentDigest.of(chunkHashes: digests)
     var additions: [ObjectIdentifier: GroupAddition] = [:]
     for group in groups {
       additions[ObjectIdentifier(group)] = GroupAddition(

@@ -25,6 +25,18 @@ struct WeightLoader {
     self.compute = compute
   }
 
+  /// What tells the model from every other one: the digest of a packed file, else all that a float
+  /// model's files say about their origin.
+  var modelIdentity: String {
+    switch source {
+    case .container(let tensors): "afmw " + String(tensors.file.digest, radix: 16)
+    case .floats(let model, _):
+      "\(model.header.name), \(fileByteCount) bytes "
+        + model.provenance.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        .joined(separator: " ")
+    }
+  }
+
   /// The matrix `name.weight` of that shape, and `name.bias` where there is to be one. One whose
   /// rows are looked up may not have an adapter.
   func linear(

@@ -42,8 +42,9 @@ struct OneCodeBundle<P: CodePanelPrimitives>: CodePanelBundle {
       values = unsafe values * bundle.loadUnaligned(as: P.Reals.self)
     }
     let place = unsafe UnsafeMutableRawPointer(panel.c + (row &* panel.cStride &+ column))
-    if unsafe panel.accumulates != 0 {
-      values = unsafe place.loadUnaligned(as: P.Reals.self) + values
+    if let factors = unsafe panel.rowFactors {
+      let old = unsafe place.loadUnaligned(as: P.Reals.self) * P.Reals.splat(factors[row])
+      values = old + values
     }
     unsafe place.storeBytes(of: values, as: P.Reals.self)
   }
@@ -134,9 +135,10 @@ func codePanelInFours<P: CodePanelPrimitives>(
   _: P.Type, _ arguments: UnsafePointer<CKCodePanel>
 ) {
   let panel = unsafe arguments.pointee
+  let ahead = unsafe CodePanelAhead(panel, rows: 4, columns: 16)
   var column = 0
   while unsafe column &+ 16 <= panel.columnCount {
-    unsafe addFours(OneCodeBundle<P>.self, panel, column, from: 0)
+    unsafe addFours(OneCodeBundle<P>.self, panel, column, from: 0, ahead, rowsInTile: 4)
     column &+= 16
   }
   unsafe addColumns(panel, from: column)
@@ -148,55 +150,71 @@ func codePanelInEights<P: CodePanelPrimitives>(
   _: P.Type, _ arguments: UnsafePointer<CKCodePanel>
 ) {
   let panel = unsafe arguments.pointee
+  let ahead = unsafe CodePanelAhead(panel, rows: 8, columns: 32)
   var column = 0
   while unsafe column &+ 32 <= panel.columnCount {
-    unsafe addEights(TwoCodeBundles<P>.self, panel, column)
+    unsafe addEights(TwoCodeBundles<P>.self, panel, column, ahead)
     column &+= 32
   }
   while unsafe column &+ 16 <= panel.columnCount {
-    unsafe addEights(OneCodeBundle<P>.self, panel, column)
+    unsafe addEights(OneCodeBundle<P>.self, panel, column, ahead)
     column &+= 16
   }
   unsafe addColumns(panel, from: column)
 }
 
 @inline(__always)
-private func addEights<B: CodePanelBundle>(_: B.Type, _ panel: CKCodePanel, _ column: Int) {
+private func addEights<B: CodePanelBundle>(
+  _: B.Type, _ panel: CKCodePanel, _ column: Int, _ ahead: CodePanelAhead
+) {
   var row = 0
   while unsafe row &+ 8 <= panel.rowCount {
-    unsafe addTile(EightCodeRows<B>.self, panel, row, column)
+    let next = unsafe ahead.begin(rowTile: row &>> 3, columnTile: column &>> 5)
+    unsafe addTile(EightCodeRows<B>.self, panel, row, column, ahead, next)
     row &+= 8
   }
-  unsafe addFours(B.self, panel, column, from: row)
+  unsafe addFours(B.self, panel, column, from: row, ahead, rowsInTile: 8)
 }
 
+/// The rows from `first` on, four, two and one at a time; the parts of what is asked for go by tiles
+/// of four or of eight rows and, with eight, of two bundles.
 @inline(__always)
 private func addFours<B: CodePanelBundle>(
-  _: B.Type, _ panel: CKCodePanel, _ column: Int, from first: Int
+  _: B.Type, _ panel: CKCodePanel, _ column: Int, from first: Int, _ ahead: CodePanelAhead,
+  rowsInTile: Int
 ) {
+  let shift = rowsInTile == 8 ? 3 : 2
+  let columnTile = column &>> (rowsInTile == 8 ? 5 : 4)
   var row = first
   while unsafe row &+ 4 <= panel.rowCount {
-    unsafe addTile(FourCodeRows<B>.self, panel, row, column)
+    let next = unsafe ahead.begin(rowTile: row &>> shift, columnTile: columnTile)
+    unsafe addTile(FourCodeRows<B>.self, panel, row, column, ahead, next)
     row &+= 4
   }
+  let next = unsafe ahead.begin(rowTile: row &>> shift, columnTile: columnTile)
   if unsafe row &+ 2 <= panel.rowCount {
-    unsafe addTile(TwoCodeRows<B>.self, panel, row, column)
+    unsafe addTile(TwoCodeRows<B>.self, panel, row, column, ahead, next)
     row &+= 2
   }
-  if unsafe row < panel.rowCount { unsafe addTile(OneCodeRow<B>.self, panel, row, column) }
+  if unsafe row < panel.rowCount {
+    unsafe addTile(OneCodeRow<B>.self, panel, row, column, ahead, next)
+  }
 }
 
 /// Some rows of A times a bundle of columns.
 @inline(__always)
 private func addTile<R: CodePanelRows>(
-  _: R.Type, _ panel: CKCodePanel, _ row: Int, _ column: Int
+  _: R.Type, _ panel: CKCodePanel, _ row: Int, _ column: Int, _ ahead: CodePanelAhead,
+  _ next: UnsafeRawPointer
 ) {
   var rows = R.zero
   let stride = unsafe panel.bStride
   var a = unsafe panel.a + row &* panel.aStride
   var b = unsafe UnsafeRawPointer(panel.b + column)
+  var next = unsafe next
   var depth = unsafe panel.depth
   while depth >= 2 {
+    unsafe ahead.ask(&next)
     unsafe rows.add(R.Bundle.pairs(b, b + stride), a, stride: panel.aStride)
     unsafe a += 2
     unsafe b += 2 &* stride
@@ -223,7 +241,10 @@ private func addColumns(_ panel: CKCodePanel, from first: Int) {
       var value = unsafe Float(sum) * panel.rowScales[row]
       if let scales = unsafe panel.columnScales { value = unsafe value * scales[column] }
       let place = unsafe panel.c + (row &* panel.cStride &+ column)
-      unsafe place.pointee = unsafe panel.accumulates != 0 ? place.pointee + value : value
+      if let factors = unsafe panel.rowFactors {
+        value = unsafe place.pointee * factors[row] + value
+      }
+      unsafe place.pointee = value
       row &+= 1
     }
     column &+= 1

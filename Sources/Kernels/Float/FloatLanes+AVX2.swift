@@ -102,20 +102,6 @@ import CKernels
     }
 
     @inline(__always)
-    static func loadS8(_ source: UnsafeRawPointer) -> Lanes {
-      var v = Lanes.zero
-      unsafe ckf_load_s8_avx2(&v, source)
-      return v
-    }
-
-    @inline(__always)
-    static func loadS8Part(_ source: UnsafeRawPointer, _ count: Int) -> Lanes {
-      var v = Lanes.zero
-      unsafe ckf_load_part_s8_avx2(&v, source, count)
-      return v
-    }
-
-    @inline(__always)
     static func storeS8Part(_ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int) {
       var v = v
       unsafe ckf_store_part_s8_avx2(target, &v, count)

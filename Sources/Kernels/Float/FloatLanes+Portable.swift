@@ -100,18 +100,6 @@ enum PortableFloats: FloatLanes {
   }
 
   @inline(__always)
-  static func loadS8(_ source: UnsafeRawPointer) -> Lanes { unsafe loadS8Part(source, 16) }
-
-  @inline(__always)
-  static func loadS8Part(_ source: UnsafeRawPointer, _ count: Int) -> Lanes {
-    var v = Lanes.zero
-    for lane in 0..<count {
-      unsafe v[lane] = Float(source.loadUnaligned(fromByteOffset: lane, as: Int8.self))
-    }
-    return v
-  }
-
-  @inline(__always)
   static func storeS8Part(_ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int) {
     // Adding 1.5 · 2^23 leaves the rounded integer in the low bits of the significand.
     let shifted = v + 0x1.8p23

@@ -31,8 +31,6 @@ protocol FloatLanes {
   static func loadF16Part(_ source: UnsafeRawPointer, _ count: Int) -> Lanes
   static func storeF16(_ target: UnsafeMutableRawPointer, _ v: Lanes)
   static func storeF16Part(_ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int)
-  static func loadS8(_ source: UnsafeRawPointer) -> Lanes
-  static func loadS8Part(_ source: UnsafeRawPointer, _ count: Int) -> Lanes
   /// Rounds to nearest even; the values lie in −127…127.
   static func storeS8Part(_ target: UnsafeMutableRawPointer, _ v: Lanes, _ count: Int)
   /// Likewise; the values lie in −32767…32767.
@@ -101,18 +99,5 @@ enum F16Element: FloatElement {
   static func loadPart<L: FloatLanes>(_: L.Type, _ source: UnsafeRawPointer, _ count: Int) -> Lanes
   {
     unsafe L.loadF16Part(source, count)
-  }
-}
-
-enum S8Element: FloatElement {
-  @inline(__always) static var byteCount: Int { 1 }
-  @inline(__always)
-  static func load<L: FloatLanes>(_: L.Type, _ source: UnsafeRawPointer) -> Lanes {
-    unsafe L.loadS8(source)
-  }
-  @inline(__always)
-  static func loadPart<L: FloatLanes>(_: L.Type, _ source: UnsafeRawPointer, _ count: Int) -> Lanes
-  {
-    unsafe L.loadS8Part(source, count)
   }
 }

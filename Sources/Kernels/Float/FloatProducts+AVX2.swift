@@ -17,13 +17,6 @@ import CKernels
   @inline(never)
   func panelF16AVX2(_ arguments: UnsafePointer<CKPanel>) { unsafe ck_run_panel_f16_avx2(arguments) }
 
-  @c(ck_body_panel_s8_avx2) @inline(__always)
-  func panelS8BodyAVX2(_ arguments: UnsafePointer<CKPanel>) {
-    unsafe panelBody(AVX2Floats.self, S8Element.self, arguments)
-  }
-  @inline(never)
-  func panelS8AVX2(_ arguments: UnsafePointer<CKPanel>) { unsafe ck_run_panel_s8_avx2(arguments) }
-
   @c(ck_body_gemv_f32_avx2) @inline(__always)
   func gemvF32BodyAVX2(_ arguments: UnsafePointer<CKFloatProduct>) {
     unsafe floatProductBody(AVX2Floats.self, F32Element.self, arguments, rows: 4, tokens: 1)

@@ -21,15 +21,6 @@ import CKernels
     unsafe ck_run_panel_f16_avx512vnni(arguments)
   }
 
-  @c(ck_body_panel_s8_avx512vnni) @inline(__always)
-  func panelS8BodyAVX512(_ arguments: UnsafePointer<CKPanel>) {
-    unsafe panelBody(AVX512Floats.self, S8Element.self, arguments)
-  }
-  @inline(never)
-  func panelS8AVX512(_ arguments: UnsafePointer<CKPanel>) {
-    unsafe ck_run_panel_s8_avx512vnni(arguments)
-  }
-
   @c(ck_body_gemv_f32_avx512vnni) @inline(__always)
   func gemvF32BodyAVX512(_ arguments: UnsafePointer<CKFloatProduct>) {
     unsafe floatProductBody(AVX512Floats.self, F32Element.self, arguments, rows: 4, tokens: 1)

@@ -13,11 +13,6 @@ func panelF16Portable(_ arguments: UnsafePointer<CKPanel>) {
 }
 
 @inline(never)
-func panelS8Portable(_ arguments: UnsafePointer<CKPanel>) {
-  unsafe panelBody(PortableFloats.self, S8Element.self, arguments)
-}
-
-@inline(never)
 func gemvF32Portable(_ arguments: UnsafePointer<CKFloatProduct>) {
   unsafe floatProductBody(PortableFloats.self, F32Element.self, arguments, rows: 2, tokens: 1)
 }

@@ -10,9 +10,10 @@ protocol LaneBundle {
   ) -> Self
   /// self + x · b.
   func adding<L: FloatLanes>(_: L.Type, _ x: Lanes, times b: Self) -> Self
-  /// Writes the sums, or adds them to what is there.
+  /// Writes the sums or, with factors, adds them to what is there times the row's factor.
   func store<L: FloatLanes>(
-    _: L.Type, _ target: UnsafeMutableRawPointer, _ part: Int, accumulates: Bool)
+    _: L.Type, _ target: UnsafeMutableRawPointer, _ part: Int, _ row: Int,
+    factors: UnsafePointer<Float>?)
 }
 
 struct OneBundle: LaneBundle {
@@ -30,10 +31,13 @@ struct OneBundle: LaneBundle {
   }
   @inline(__always)
   func store<L: FloatLanes>(
-    _: L.Type, _ target: UnsafeMutableRawPointer, _ part: Int, accumulates: Bool
+    _: L.Type, _ target: UnsafeMutableRawPointer, _ part: Int, _ row: Int,
+    factors: UnsafePointer<Float>?
   ) {
     var sum = v
-    if accumulates { sum = unsafe sum + L.loadF32(target) }
+    if let factors = unsafe factors {
+      sum = unsafe L.multiplyAdd(sum, L.loadF32(target), Lanes(repeating: factors[row]))
+    }
     unsafe L.storeF32(target, sum)
   }
 }
@@ -54,10 +58,13 @@ struct PartBundle: LaneBundle {
   }
   @inline(__always)
   func store<L: FloatLanes>(
-    _: L.Type, _ target: UnsafeMutableRawPointer, _ part: Int, accumulates: Bool
+    _: L.Type, _ target: UnsafeMutableRawPointer, _ part: Int, _ row: Int,
+    factors: UnsafePointer<Float>?
   ) {
     var sum = v
-    if accumulates { sum = unsafe sum + L.loadF32Part(target, part) }
+    if let factors = unsafe factors {
+      sum = unsafe L.multiplyAdd(sum, L.loadF32Part(target, part), Lanes(repeating: factors[row]))
+    }
     unsafe L.storeF32Part(target, sum, part)
   }
 }
@@ -82,11 +89,12 @@ struct PairBundle<Half: LaneBundle & ColumnCounted>: LaneBundle, ColumnCounted {
   }
   @inline(__always)
   func store<L: FloatLanes>(
-    _: L.Type, _ target: UnsafeMutableRawPointer, _ part: Int, accumulates: Bool
+    _: L.Type, _ target: UnsafeMutableRawPointer, _ part: Int, _ row: Int,
+    factors: UnsafePointer<Float>?
   ) {
-    unsafe low.store(L.self, target, part, accumulates: accumulates)
+    unsafe low.store(L.self, target, part, row, factors: factors)
     let next = unsafe target + Half.columnCount &* 4
-    unsafe high.store(L.self, next, part, accumulates: accumulates)
+    unsafe high.store(L.self, next, part, row, factors: factors)
   }
 }
 

@@ -84,11 +84,11 @@ private func tile4<L: FloatLanes, E: FloatElement, B: LaneBundle>(
   let cStride = unsafe panel.cStride &* 4
   let cOffset = row &* cStride &+ column &* 4
   let c = unsafe UnsafeMutableRawPointer(panel.c) + cOffset
-  let accumulates = unsafe panel.accumulates != 0
-  unsafe s0.store(L.self, c, part, accumulates: accumulates)
-  unsafe s1.store(L.self, c + cStride, part, accumulates: accumulates)
-  unsafe s2.store(L.self, c + 2 &* cStride, part, accumulates: accumulates)
-  unsafe s3.store(L.self, c + 3 &* cStride, part, accumulates: accumulates)
+  let factors = unsafe panel.rowFactors
+  unsafe s0.store(L.self, c, part, row, factors: factors)
+  unsafe s1.store(L.self, c + cStride, part, row &+ 1, factors: factors)
+  unsafe s2.store(L.self, c + 2 &* cStride, part, row &+ 2, factors: factors)
+  unsafe s3.store(L.self, c + 3 &* cStride, part, row &+ 3, factors: factors)
 }
 
 /// Three rows of A times a bundle of columns.
@@ -116,10 +116,10 @@ private func tile3<L: FloatLanes, E: FloatElement, B: LaneBundle>(
   let cStride = unsafe panel.cStride &* 4
   let cOffset = row &* cStride &+ column &* 4
   let c = unsafe UnsafeMutableRawPointer(panel.c) + cOffset
-  let accumulates = unsafe panel.accumulates != 0
-  unsafe s0.store(L.self, c, part, accumulates: accumulates)
-  unsafe s1.store(L.self, c + cStride, part, accumulates: accumulates)
-  unsafe s2.store(L.self, c + 2 &* cStride, part, accumulates: accumulates)
+  let factors = unsafe panel.rowFactors
+  unsafe s0.store(L.self, c, part, row, factors: factors)
+  unsafe s1.store(L.self, c + cStride, part, row &+ 1, factors: factors)
+  unsafe s2.store(L.self, c + 2 &* cStride, part, row &+ 2, factors: factors)
 }
 
 /// Two rows of A times a bundle of columns.
@@ -144,9 +144,9 @@ private func tile2<L: FloatLanes, E: FloatElement, B: LaneBundle>(
   let cStride = unsafe panel.cStride &* 4
   let cOffset = row &* cStride &+ column &* 4
   let c = unsafe UnsafeMutableRawPointer(panel.c) + cOffset
-  let accumulates = unsafe panel.accumulates != 0
-  unsafe s0.store(L.self, c, part, accumulates: accumulates)
-  unsafe s1.store(L.self, c + cStride, part, accumulates: accumulates)
+  let factors = unsafe panel.rowFactors
+  unsafe s0.store(L.self, c, part, row, factors: factors)
+  unsafe s1.store(L.self, c + cStride, part, row &+ 1, factors: factors)
 }
 
 /// One row of A times a bundle of columns.
@@ -168,6 +168,6 @@ private func tile1<L: FloatLanes, E: FloatElement, B: LaneBundle>(
   }
   let cOffset = unsafe (row &* panel.cStride &+ column) &* 4
   let c = unsafe UnsafeMutableRawPointer(panel.c) + cOffset
-  let accumulates = unsafe panel.accumulates != 0
-  unsafe s0.store(L.self, c, part, accumulates: accumulates)
+  let factors = unsafe panel.rowFactors
+  unsafe s0.store(L.self, c, part, row, factors: factors)
 }

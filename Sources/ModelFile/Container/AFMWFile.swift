@@ -24,6 +24,10 @@ public final class AFMWFile: Sendable {
   /// Low-rank additions to some of the tensors, in the order of those.
   public let adapters: [LowRankAdapter]
 
+  /// The digest of the index, which has the digest of every tensor: two files with the same one are the
+  /// same model in the same formats.
+  public let digest: UInt64
+
   let file: InputFile
   let table: FrameTable
   let unnamedFrames: [Int]
@@ -52,6 +56,7 @@ public final class AFMWFile: Sendable {
     provenance = index.provenance
     tensors = index.tensors
     adapters = index.adapters
+    digest = index.digest
     table = index.table
     unnamedFrames = index.unnamedFrames
     // The parser has refused duplicate names.

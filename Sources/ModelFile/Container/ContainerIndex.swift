@@ -13,6 +13,8 @@ struct ContainerIndex {
   var tokenizer: TokenizerDescription?
   var tensors: [StoredTensor]
   var adapters: [LowRankAdapter]
+  /// Of the index, which holds the digests of everything else.
+  let digest: UInt64
   var table: FrameTable
   /// Frames that belong to no plane: of sections that this reader skips.
   var unnamedFrames: [Int]
@@ -28,6 +30,7 @@ struct ContainerIndex {
       ContentDigest.of(tail[..<prologue.indexByteCount])
         == prologue.indexDigest
     else { throw reader.error("the index does not match its digest") }
+    digest = prologue.indexDigest
     let magic = try reader.integer(UInt32.self, for: "the frame magic")
     let payload = try reader.integer(UInt32.self, for: "the payload byte count")
     guard magic == ContainerLayout.indexFrameMagic, payload == reader.remaining else {

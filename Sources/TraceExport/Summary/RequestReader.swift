@@ -67,7 +67,7 @@ struct RequestReader {
     let session = spans.last { $0.name == .session }?.begin
     func number(_ key: TraceKey) -> Int64? { event.value(of: key) ?? session?.value(of: key) }
     func text(_ key: TraceKey) -> String? { number(key).flatMap(recording.string) }
-    let summary = RequestSummary(
+    var summary = RequestSummary(
       request: event.value(of: .request), repetition: number(.repetition), tier: text(.tier),
       model: text(.model), reasoningLevel: text(.reasoningLevel), stopReason: nil,
       contextLimit: number(.contextLimit), trackName: trackName,
@@ -76,6 +76,7 @@ struct RequestReader {
       reasoningTokens: 0, responseTokens: 0, outputTokens: 0, prefill: nil, decode: nil,
       decodeWaitNanoseconds: nil,
       counters: counters.mapValues { .init(last: $0, maximum: $0) })
+    summary.sessions = max(1, Int(clamping: event.value(of: .sessions) ?? 1))
     return OpenRequest(summary: summary)
   }
 
@@ -137,10 +138,12 @@ struct RequestReader {
     }
     summary.promptTokens =
       open.tokenizedTokens
-      ?? (open.hasPrefill ? open.prefillTokens &+ summary.cachedTokens : nil)
+      ?? (open.hasPrefill
+        ? open.prefillTokens / Int64(summary.sessions) &+ summary.cachedTokens : nil)
     if let first = ends.first, let last = ends.last, last > first {
       summary.decode = RequestSummary.Rate(
-        tokens: ends.count - 1, nanoseconds: last &- first, contextFrontier: open.decodeFrontier)
+        tokens: (ends.count - 1).multipliedReportingOverflow(by: summary.sessions).partialValue,
+        nanoseconds: last &- first, contextFrontier: open.decodeFrontier)
       if let first = open.waitedAtFirstToken, let last = summary.counters[.threadWait]?.last {
         // What does not grow is no time.
         summary.decodeWaitNanoseconds = UInt64(

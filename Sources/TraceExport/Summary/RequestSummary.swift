@@ -47,6 +47,9 @@ public struct RequestSummary: Hashable, Sendable {
   public var model: String?
   /// The reasoning level.
   public var reasoningLevel: String?
+  /// Sessions that were served together, a request each: rates count the tokens of all, everything
+  /// else is of one.
+  public var sessions: Int = 1
   /// Why generation stopped.
   public var stopReason: String?
   /// The limit of the session's context, in positions.
@@ -78,7 +81,7 @@ public struct RequestSummary: Hashable, Sendable {
 
   /// Prefilled tokens over the time of the prefill spans; nil without any.
   public var prefill: Rate?
-  /// Tokens after the first over the time since the first; nil with fewer than two.
+  /// Tokens after the first over the time since the first, of all sessions; nil with fewer than two.
   public var decode: Rate?
   /// What the session's thread waited for other threads while the tokens after the first were made;
   /// nil where that was not recorded.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EngineInterface
 import Engines
+import Foundation
 import TensorCore
 import Tiers
 
@@ -9,9 +10,9 @@ struct GenerateCommand: ParsableCommand {
     commandName: "generate",
     abstract: "Continues a text, greedily unless told otherwise, until a stop token.",
     discussion: """
-      Prints {"ids":[…],"text":…,"finish":…}: the generated ids, the stop token included, their
-      text without control tokens, and what ended it: stop (a stop token), length (-n) or context
-      (the model's context is full).
+      Prints {"ids":[…],"text":…,"finish":…,"cached_tokens":…}: the generated ids, the stop token
+      included, their text without control tokens, what ended it: stop (a stop token), length (-n)
+      or context (the model's context is full), and the prompt's positions that --cache-file had.
 
       Example: afm-bench generate --model model.afmw --prompt-file prompt.txt -n 64 --chat
       """)
@@ -28,6 +29,14 @@ struct GenerateCommand: ParsableCommand {
   @Flag(help: "Wraps the text in the model's chat template, as the user's message.")
   var chat = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Keys and values of the prompt: written where the file is missing, else read.",
+      discussion:
+        "A prompt that begins like the file's skips the whole pages that it has. Files of "
+        + "another model, adapter or cache are refused."))
+  var cacheFile: String?
+
   @Flag(help: "Prints JSON; the only form there is.")
   var json = false
 
@@ -35,6 +44,7 @@ struct GenerateCommand: ParsableCommand {
     var ids: [Int32]
     var text: String
     var finish: String
+    var cached_tokens = 0
   }
 
   func validate() throws {
@@ -57,10 +67,25 @@ struct GenerateCommand: ParsableCommand {
     }
     // The last token is not fed back. The count may be near Int's limits.
     let wanted = count - 1 < limit - tokens.count ? tokens.count + count - 1 : limit
-    let session = try options.session(of: engine, positions: wanted)
-    try session.prefill(tokens[...])
-    let result = try continueText(session, of: engine)
+    let session = try options.session(
+      of: engine, positions: cacheFile == nil ? wanted : limit, sharesPrefixes: cacheFile != nil)
+    try prefill(session, tokens)
+    var result = try continueText(session, of: engine)
+    result.cached_tokens = session.adoptedPositionCount
     try Console.report(Console.json(result))
+  }
+
+  /// Runs the prompt; what a file has of its beginning is there already.
+  private func prefill(_ session: any Session, _ tokens: [Int32]) throws {
+    guard let cacheFile else { return try session.prefill(tokens[...]) }
+    let isThere = FileManager.default.fileExists(atPath: cacheFile)
+    if isThere {
+      try session.restore(from: cacheFile)
+      // The cache keeps the pages, and whoever begins alike finds them.
+      session.truncate(to: 0)
+    }
+    try session.prefill(tokens[...])
+    if !isThere { try session.save(to: cacheFile) }
   }
 
   private func continueText(_ session: any Session, of engine: any Engine) throws -> Result {

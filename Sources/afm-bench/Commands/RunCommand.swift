@@ -46,6 +46,14 @@ struct RunCommand: ParsableCommand {
   var batchTokens = 512
 
   @Option(
+    name: [.customLong("np", withSingleDash: true), .customLong("sessions")],
+    help: ArgumentHelp(
+      "Sessions that run together, a list.",
+      discussion: "For tests of a fixed length: each session has its own prompt and answer, and a "
+        + "step gives all of them a token. Rates count the tokens of all."))
+  var sessions = "1"
+
+  @Option(
     help: ArgumentHelp(
       "A low-rank adapter's file, or none for the model alone; may be repeated.",
       discussion: "All stay loaded, and requests switch between them."))
