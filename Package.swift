@@ -161,10 +161,9 @@ let package = Package(
     tests(
       "Engines",
       [
-        "CAllocationCounter", "EngineInterface", "ModelFile", "KernelContract", "KVCache",
-        "PackedFormats", "QuantKernels", "Tokenization", "TensorCore",
         "CAllocationCounter", "EngineInterface", "ModelFile", "KVCache", "KernelContract",
-        "PackedFormats", "RandomNumbers", "Tokenization", "TensorCore", "TraceCore", "Workloads",
+        "PackedFormats", "QuantKernels", "RandomNumbers", "Tokenization", "TensorCore", "TraceCore",
+        "Workloads",
       ]
     ),
     tests("Tiers", ["EngineInterface", "TraceCore", "TraceExport"]),
