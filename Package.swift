@@ -69,7 +69,7 @@ let package = Package(
     module("Kernels", ["KernelContract", "CKernels"]),
     module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
     module("FloatBaseline", ["KernelContract"]),
-    module("Tiers", ["EngineInterface", "TraceCore"]),
+    module("Tiers", ["EngineInterface", "KVCache", "TraceCore"]),
     module(
       "Workloads", ["EngineInterface", "KVCache", "RandomNumbers", "TensorCore", "TraceCore"]),
 
@@ -166,7 +166,7 @@ let package = Package(
         "Workloads",
       ]
     ),
-    tests("Tiers", ["EngineInterface", "TraceCore", "TraceExport"]),
+    tests("Tiers", ["EngineInterface", "KVCache", "TraceCore", "TraceExport"]),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
