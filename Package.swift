@@ -69,7 +69,7 @@ let package = Package(
     module("Kernels", ["KernelContract", "CKernels"]),
     module("KernelReference", ["KernelContract", "CKernels", "PackedFormats"]),
     module("FloatBaseline", ["KernelContract"]),
-    module("Tiers", ["EngineInterface", "TraceCore"]),
+    module("Tiers", ["EngineInterface", "KVCache", "TraceCore"]),
     module(
       "Workloads", ["EngineInterface", "KVCache", "RandomNumbers", "TensorCore", "TraceCore"]),
 
@@ -161,13 +161,12 @@ let package = Package(
     tests(
       "Engines",
       [
-        "CAllocationCounter", "EngineInterface", "ModelFile", "KernelContract", "KVCache",
-        "PackedFormats", "QuantKernels", "Tokenization", "TensorCore",
         "CAllocationCounter", "EngineInterface", "ModelFile", "KVCache", "KernelContract",
-        "PackedFormats", "RandomNumbers", "Tokenization", "TensorCore", "TraceCore", "Workloads",
+        "PackedFormats", "QuantKernels", "RandomNumbers", "Tokenization", "TensorCore", "TraceCore",
+        "Workloads",
       ]
     ),
-    tests("Tiers", ["EngineInterface", "TraceCore", "TraceExport"]),
+    tests("Tiers", ["EngineInterface", "KVCache", "TraceCore", "TraceExport"]),
     .testTarget(name: "ArchitectureTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

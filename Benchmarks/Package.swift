@@ -35,7 +35,7 @@ let package = Package(
     module("KernelContract", ["PackedFormats", "TensorCore", "CKernels"]),
     module("EngineInterface", ["KVCache", "TensorCore", "TraceCore", "RandomNumbers"]),
     module("Kernels", ["KernelContract", "CKernels"]),
-    module("Tiers", ["EngineInterface", "TraceCore"]),
+    module("Tiers", ["EngineInterface", "KVCache", "TraceCore"]),
     module(
       "QuantKernels",
       ["Kernels", "KernelContract", "PackedFormats", "TensorCore", "CKernels", "CPlatform"]),

@@ -23,7 +23,10 @@ extension LanguageModelSession {
       ])
     session.recordsDetail = detailTokenLimit > 0
     let prompt = request.prompt + marks.opening
-    try prefill(prompt, into: &served)
+    if session.positionCount == 0 {
+      served.adoptedPositionCount = session.adoptPrefix(of: prompt[...])
+    }
+    try prefill(prompt[served.adoptedPositionCount...], into: &served)
     account.instructions += request.instructionCount
     account.prompt += request.prompt.count - request.instructionCount
     account.reasoning += marks.opening.count
@@ -42,7 +45,7 @@ extension LanguageModelSession {
   }
 
   /// Runs tokens through the model in one prefill span.
-  private func prefill(_ tokens: [Int32], into served: inout ServedRequest) throws {
+  private func prefill(_ tokens: ArraySlice<Int32>, into served: inout ServedRequest) throws {
     let position = session.positionCount
     let began = trace.begin(
       .prefill, .tokens, Int64(tokens.count), .position, Int64(position), .cachedTokens,
@@ -56,7 +59,7 @@ extension LanguageModelSession {
       served.prefillNanoseconds += ended - began
       served.prefilledTokenCount += tokens.count
     }
-    try engineCall { () throws(EngineError) in try session.prefill(tokens[...]) }
+    try engineCall { () throws(EngineError) in try session.prefill(tokens) }
   }
 
   /// Generates the reasoning segment and feeds its closing marks.
@@ -79,7 +82,7 @@ extension LanguageModelSession {
     if let last = served.reasoningTokens.last, !stops.contains(last) { rest.insert(last, at: 0) }
     guard !rest.isEmpty else { return }
     try requireRoom(session.positionCount + rest.count)
-    try prefill(rest, into: &served)
+    try prefill(rest[...], into: &served)
     account.reasoning += rest.count
     recordContext()
     recordCounters(tokens: served.tokenTimes.count)

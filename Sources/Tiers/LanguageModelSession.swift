@@ -1,4 +1,5 @@
 import EngineInterface
+import KVCache
 import TraceCore
 
 /// A conversation on a tier, in the words of the Foundation Models framework: instructions, then
@@ -42,6 +43,11 @@ package final class LanguageModelSession {
     package var valueElement = "f16"
     package var batchTokens = 512
     package var runsAllLayers = false
+    /// Bytes of the cache, of all sessions that share it; nil is what one session needs, and the
+    /// frontier that it begins at.
+    package var cacheBudget: Int?
+    /// Whether sessions that share a cache run equal beginnings, such as their instructions, once.
+    package var sharesPrefixes = false
     package var recorder: TraceRecorder?
     package var writer = TraceWriter.discarding()
 
@@ -50,12 +56,20 @@ package final class LanguageModelSession {
     func sessionOptions(tier: Tier, contextLimit: Int) -> SessionOptions {
       SessionOptions(
         contextLimit: contextLimit, keyElement: keyElement, valueElement: valueElement,
-        batchTokens: batchTokens, tier: tier.rawValue, runsAllLayers: runsAllLayers, trace: writer)
+        batchTokens: batchTokens, cacheBudget: cacheBudget, tier: tier.rawValue,
+        sharesPrefixes: sharesPrefixes, runsAllLayers: runsAllLayers, trace: writer)
     }
   }
 
-  /// Opens a session on `tier`; throws where the cache does not fit.
-  package init(engine: any Engine, tier: Tier, options: Options = Options()) throws {
+  /// Opens a session on `tier`, in a cache of its own or in that of another session of the tier, whose
+  /// budget the two share then; throws where the cache does not fit.
+  package init(
+    engine: any Engine, tier: Tier, options: Options = Options(),
+    sharing other: LanguageModelSession? = nil
+  ) throws {
+    precondition(
+      other.map { $0.engine === engine && $0.tier == tier } ?? true,
+      "a cache is shared on one tier of one engine")
     self.engine = engine
     self.tier = tier
     context = tier.effectiveContext(trainedContextLength: engine.facts.trainedContextLength)
@@ -64,7 +78,7 @@ package final class LanguageModelSession {
     var sessionOptions = options.sessionOptions(tier: tier, contextLimit: context.limit)
     // The session's context, and a frontier's.
     sessionOptions.sessionCount = 2
-    group = try engine.makeSessionGroup(sessionOptions)
+    group = try other?.group ?? engine.makeSessionGroup(sessionOptions)
     session = try group.makeSession()
     if let instructions = options.instructions, !instructions.isEmpty {
       messages.append(Message(role: .system, content: instructions))
@@ -89,6 +103,9 @@ package final class LanguageModelSession {
 
   /// Cache bytes now.
   package var cacheUsage: SessionCacheUsage { session.cacheUsage }
+
+  /// The account of the tier's cache: of all sessions that share it.
+  package var tierCacheUsage: PoolUsage { group.cacheUsage }
 
   /// Positions that this text would take as plain tokens.
   package func tokenCount(for text: String) throws -> Int {
@@ -283,7 +300,7 @@ package final class LanguageModelSession {
     transcript.append(.response(content))
     let usage = Usage(
       inputTokens: served.cachedPositionCount + served.promptTokenCount,
-      cachedInputTokens: served.cachedPositionCount,
+      cachedInputTokens: served.cachedPositionCount + served.adoptedPositionCount,
       outputTokens: served.reasoningTokens.count + served.responseTokens.count,
       reasoningTokens: served.reasoningTokens.count)
     return Response(content: content, reasoning: reasoning, usage: usage, request: served)

@@ -61,6 +61,8 @@ package struct ServedRequest: Sendable {
   package var promptTokenCount = 0
   /// Positions that were in the cache before the request.
   package var cachedPositionCount = 0
+  /// Prompt tokens that another session of the tier had run, so that no prefill did.
+  package var adoptedPositionCount = 0
   /// What the positions are for, at the end.
   package var context = ContextAccount()
   /// Sessions that were served together, a request each: every rate counts the tokens of all, and

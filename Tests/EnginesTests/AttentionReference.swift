@@ -109,7 +109,7 @@ struct AttentionStep {
       shape: shape, vectors: vectors, pool: pool, rowCapacity: rowCount,
       sequenceCapacity: segments.count,
       pagePositions: segments[0].sequence.pool.layout.pagePositions)
-    stage.begin()
+    stage.removeSegments()
     for segment in segments { stage.add(segment) }
     let queries = queries ?? self.queries
     // What no row writes stays.

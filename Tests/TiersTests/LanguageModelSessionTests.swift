@@ -321,4 +321,29 @@ import Tiers
     try together.reset(preloading: [])
     #expect(try together.serve(prompts: prompts, responseTokens: 2).tokenTimes.count == 2)
   }
+
+  @Test func sessionsOfATierShareTheirInstructions() throws {
+    let engine = ScriptedEngine()
+    var options = LanguageModelSession.Options()
+    options.instructions = "Be brief, and say what you do not know."
+    options.sharesPrefixes = true
+    let first = try LanguageModelSession(engine: engine, tier: .onDevice, options: options)
+    let second = try LanguageModelSession(
+      engine: engine, tier: .onDevice, options: options, sharing: first)
+    let answer = try first.respond(to: "one", options: turn())
+    #expect(answer.usage.cachedInputTokens == 0)
+    let other = try second.respond(to: "two", options: turn())
+    // Everything up to the prompt, in whole pages, is there.
+    let cached = other.usage.cachedInputTokens
+    #expect(cached >= first.account.instructions / 4 * 4 && cached % 4 == 0)
+    #expect(other.request.adoptedPositionCount == cached)
+    #expect(other.request.prefilledTokenCount == other.usage.inputTokens - cached)
+    #expect(second.account.instructions == first.account.instructions)
+    #expect(second.account.total == second.positionCount)
+    // A session with a cache of its own says the same.
+    let alone = try LanguageModelSession(engine: engine, tier: .onDevice, options: options)
+    let same = try alone.respond(to: "two", options: turn())
+    #expect(same.content == other.content && same.usage.cachedInputTokens == 0)
+    #expect(same.usage.inputTokens == other.usage.inputTokens)
+  }
 }

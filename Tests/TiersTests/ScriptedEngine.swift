@@ -88,7 +88,8 @@ final class ScriptedEngine: Engine, @unchecked Sendable {
   func loadAdapter(_ path: String) throws -> any EngineAdapter { ScriptedAdapter(name: path) }
 
   func makeSessionGroup(_ options: SessionOptions) -> any SessionGroup {
-    ScriptedSessionGroup(engine: self, contextLimit: options.contextLimit)
+    ScriptedSessionGroup(
+      engine: self, contextLimit: options.contextLimit, sharesPrefixes: options.sharesPrefixes)
   }
 }
 
@@ -96,10 +97,13 @@ final class ScriptedEngine: Engine, @unchecked Sendable {
 final class ScriptedSessionGroup: SessionGroup {
   private let engine: ScriptedEngine
   private let contextLimit: Int
+  let sharesPrefixes: Bool
+  fileprivate(set) var sessions: [ScriptedSession] = []
 
-  init(engine: ScriptedEngine, contextLimit: Int) {
+  init(engine: ScriptedEngine, contextLimit: Int, sharesPrefixes: Bool) {
     self.engine = engine
     self.contextLimit = contextLimit
+    self.sharesPrefixes = sharesPrefixes
   }
 
   var cacheUsage: PoolUsage {
@@ -111,6 +115,8 @@ final class ScriptedSessionGroup: SessionGroup {
   func makeSession() -> any Session {
     let session = ScriptedSession(engine: engine, contextLimit: contextLimit)
     engine.sessions.append(session)
+    session.group = self
+    sessions.append(session)
     return session
   }
 
@@ -135,6 +141,7 @@ final class ScriptedAdapter: EngineAdapter {
 /// A timeline of a scripted engine: the tokens themselves are the cache.
 final class ScriptedSession: Session {
   private let engine: ScriptedEngine
+  fileprivate weak var group: ScriptedSessionGroup?
   let contextLimit: Int
   var recordsDetail = true
   fileprivate(set) var tokens: [Int32] = []
@@ -182,8 +189,18 @@ final class ScriptedSession: Session {
 
   func truncate(to position: Int) { tokens.removeSubrange(position...) }
 
-  var adoptedPositionCount: Int { 0 }
-  func adoptPrefix(of prompt: ArraySlice<Int32>) -> Int { 0 }
+  private(set) var adoptedPositionCount = 0
+
+  /// What another session of the group has in its cache now, in pages of 4.
+  func adoptPrefix(of prompt: ArraySlice<Int32>) -> Int {
+    guard tokens.isEmpty, let group, group.sharesPrefixes else { return 0 }
+    let longest = group.sessions.reduce(0) { longest, other in
+      max(longest, zip(other.tokens, prompt.dropLast()).prefix { $0 == $1 }.count)
+    }
+    adoptedPositionCount = longest / 4 * 4
+    tokens = Array(prompt.prefix(adoptedPositionCount))
+    return adoptedPositionCount
+  }
 
   func fork() -> any Session {
     let other = ScriptedSession(engine: engine, contextLimit: contextLimit)

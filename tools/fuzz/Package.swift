@@ -29,10 +29,18 @@ let package = Package(
     module(
       "ModelFile",
       ["PackedFormats", "Tokenization", "TensorCore", "Files", "RandomNumbers", "CZstd"]),
+    module("KVCache", ["RandomNumbers", "TensorCore"]),
+    module("CacheSnapshots", ["KVCache", "TensorCore", "Files", "CZstd"]),
+    module("TraceCore"),
+    module("EngineInterface", ["KVCache", "TensorCore", "TraceCore", "RandomNumbers"]),
+    module("Workloads", ["EngineInterface", "KVCache", "RandomNumbers", "TensorCore", "TraceCore"]),
     .target(name: "CFuzz"),
     .executableTarget(
       name: "Fuzz",
-      dependencies: ["ModelFile", "PackedFormats", "Tokenization", "TensorCore", "Files", "CFuzz"],
+      dependencies: [
+        "ModelFile", "PackedFormats", "Tokenization", "TensorCore", "Files", "KVCache",
+        "CacheSnapshots", "Workloads", "CFuzz",
+      ],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

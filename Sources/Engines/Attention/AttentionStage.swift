@@ -62,8 +62,8 @@ package struct AttentionSegment {
 
   deinit { unsafe items.deallocate() }
 
-  /// Begins a step without rows.
-  package func begin() { segments.removeAll(keepingCapacity: true) }
+  /// Forgets the rows of a step, so that their sequences can go.
+  package func removeSegments() { segments.removeAll(keepingCapacity: true) }
 
   /// Adds rows of a sequence.
   package func add(_ segment: AttentionSegment) {

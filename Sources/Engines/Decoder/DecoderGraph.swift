@@ -91,6 +91,7 @@ final class DecoderGraph {
     keepReadRows()
     // Nobody's pages are held for longer than the step.
     segments.removeAll(keepingCapacity: true)
+    attentionStage.removeSegments()
     return rowCount
   }
 
@@ -119,7 +120,7 @@ final class DecoderGraph {
   /// the angles of its position.
   private func placeRows() {
     inputs.removeAdapters()
-    attentionStage.begin()
+    attentionStage.removeSegments()
     for (index, segment) in segments.enumerated() {
       if segment.rowCount > 0 {
         attentionStage.add(

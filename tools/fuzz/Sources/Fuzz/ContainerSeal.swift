@@ -151,12 +151,12 @@ enum ContainerSeal {
 
 extension [UInt8] {
   /// A little-endian field.
-  fileprivate func integer(_ offset: Int, width: Int) -> UInt64 {
+  func integer(_ offset: Int, width: Int) -> UInt64 {
     (0..<width).reduce(0) { $0 | UInt64(self[offset + $1]) << UInt64(8 * $1) }
   }
 
   /// Overwrites a little-endian field.
-  fileprivate mutating func set(_ offset: Int, _ value: UInt64, width: Int) {
+  mutating func set(_ offset: Int, _ value: UInt64, width: Int) {
     for index in 0..<width {
       self[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(8 * index))
     }

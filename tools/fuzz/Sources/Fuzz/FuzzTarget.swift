@@ -11,7 +11,9 @@ struct FuzzTarget: Sendable {
   /// Reads one input.
   let run: @Sendable ([UInt8]) -> Void
 
-  static let all = [gguf, safetensors, container, astc, tokenizer, tokenizerJSON, template]
+  static let all = [
+    gguf, safetensors, container, astc, tokenizer, tokenizerJSON, template, snapshot, workload,
+  ]
 
   static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 }
