@@ -20,6 +20,10 @@ import Testing
     #expect(found.count > 3)
     for (name, dependencies) in found {
       #expect(dependencies == declared[name], "\(name)")
+      for dependency in dependencies {
+        let isThere = found[dependency] != nil || manifest.contains("name: \"\(dependency)\"")
+        #expect(isThere, "\(path) has no \(dependency), which \(name) needs")
+      }
       let linked = folder.appendingPathComponent("Sources/\(name)").resolvingSymlinksInPath().path
       let own = PackageSource.root.appendingPathComponent("Sources/\(name)")
         .resolvingSymlinksInPath().path
