@@ -31,6 +31,7 @@ let package = Package(
     .target(name: "CKernels"),
     .target(name: "CPlatform"),
     module("PackedFormats", ["TensorCore", "CKernels"]),
+    module("KVCache", ["RandomNumbers", "TensorCore"]),
     module("KernelContract", ["PackedFormats", "TensorCore", "CKernels"]),
     module("EngineInterface", ["KVCache", "TensorCore", "TraceCore", "RandomNumbers"]),
     module("Kernels", ["KernelContract", "CKernels"]),

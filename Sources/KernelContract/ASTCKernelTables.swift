@@ -4,7 +4,7 @@ import PackedFormats
 /// What the kernels over ASTC tiles look up: the ends of lines that pairs of stored numbers mean, and
 /// the partition of every column for each of 2 × 1024 seeds.
 package enum ASTCKernelTables {
-  /// 136 kB.
+  /// 38 kB.
   package static var byteCount: Int { Int(CK_ASTC_TABLE_BYTES) }
 
   /// Fills `byteCount` bytes.
@@ -53,16 +53,6 @@ package enum ASTCKernelTables {
     for count in 2...3 {
       for seed in 0..<ASTCPartitioning.seedCount {
         let pattern = unsafe ASTCPartitioning.pattern(seed: seed, count: count)
-        let begin =
-          Int(CK_ASTC_PATTERNS)
-          + ((count - 2) * ASTCPartitioning.seedCount + seed) * Int(CK_ASTC_PATTERN_BYTES)
-        for column in 0..<36 {
-          // The place of the partition's first value in the row's palette; columns as the triples
-          // have them, first codes first.
-          let partition = unsafe pattern[column]
-          let place = 16 * (column % 12 / 4) + 4 * (column / 12) + column % 4
-          store(partition * (count == 2 ? 8 : 4), begin + place)
-        }
         unsafe storePlanes(
           pattern, Int(CK_ASTC_PLANES) + ((count - 2) * ASTCPartitioning.seedCount + seed) * 16)
       }

@@ -101,8 +101,7 @@ package enum PackedProductScratch {
     Int(CK_ACCUMULATOR_BYTES) + (columns + 63) / 64 * 64 * Int(CK_PANEL_ROWS)
   }
 
-  /// The same over ASTC, which is more than over the other formats: a panel may have two digits a
-  /// value.
+  /// The same over ASTC, which is more than over the other formats: a panel may have 16 bits a value.
   package static func astcByteCount(columns: Int) -> Int {
     let blockCount = (columns + 35) / 36
     let blocks = (blockCount + 63) / 64 * 64 + blockCount * Int(CK_ASTC_PANEL_BLOCK_BYTES)

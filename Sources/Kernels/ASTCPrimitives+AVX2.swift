@@ -26,7 +26,11 @@
         unsafe ck_avx2_astc_panel_pair(&accumulator, &pair, x)
       }
 
-      @inline(__always) mutating func shift() { unsafe ck_avx2_astc_panel_shift(&accumulator) }
+      @inline(__always) mutating func addValues(_ step: Step, _ wide: UnsafeRawPointer) {
+        var step = step
+        unsafe ck_avx2_astc_panel_values(&accumulator, &step, wide)
+      }
+
       @inline(__always) func sums(tile: Int) -> Sums { accumulator }
     }
 
@@ -93,61 +97,59 @@
     }
 
     @inline(__always)
-    static func storePalette(
-      _ pairs: UInt64, _ lines: Int32, to palette: UnsafeMutableRawPointer
-    ) {
-      unsafe ck_avx2_astc_store_palette(palette, pairs, lines)
-    }
-
-    @inline(__always)
-    static func lookUpDigits(
-      _ codes: UnsafeRawPointer, threes: UInt16, scratch: UnsafeMutableRawPointer,
-      to digits: UnsafeMutableRawPointer, stride: Int
-    ) {
-      let palettes = unsafe scratch + ASTCTile.palettesOffset
-      let patterns = unsafe scratch + ASTCTile.patternsOffset
-      let rowDigits = unsafe scratch + ASTCTile.rowDigitsOffset
-      var half = 0
-      while half < 2 {
-        var row = 8 &* half
-        while row < 8 &* half &+ 4 {
-          unsafe ck_avx2_astc_look_up_rows(
-            rowDigits + (row & 3) &* 32, codes + 4 &* row, palettes + 32 &* row,
-            patterns + 8 &* row, UInt32(threes &>> UInt16(truncatingIfNeeded: row)))
-          row &+= 1
-        }
-        var digit = 0
-        while digit < 6 {
-          let step = digit < 3 ? digit : digit &+ 6
-          unsafe ck_avx2_astc_store_steps(
-            digits + (step &* stride &+ 32 &* half), rowDigits + digit &* 128, stride)
-          digit &+= 1
-        }
-        half &+= 1
-      }
-    }
-
-    @inline(__always)
     static func partSums(
       _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer, total: Int32,
-      hasThree: Bool, tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer
-    ) -> Sums {
-      let patterns = unsafe tables + Int(CK_ASTC_PLANES)
-      let sums = unsafe scratch + ASTCTile.partSumsOffset
-      let center = ASTCTile.center &* total
-      if hasThree {
-        unsafe ck_avx2_astc_parts(scratch, codes, side, patterns)
-        unsafe ck_avx2_astc_part_sums(sums, scratch, codes, x, total, center)
-      } else {
-        unsafe ck_avx2_astc_pairs(scratch, side, patterns)
+      center: Int32, hasThree: Bool, isHDR: Bool, tables: UnsafeRawPointer,
+      scratch: UnsafeMutableRawPointer
+    ) -> (sums: Sums, unit: Reals) {
+      if !isHDR && !hasThree {
+        let sums = unsafe scratch + ASTCTile.wideOffset
+        unsafe ck_avx2_astc_pairs(scratch, side, tables + Int(CK_ASTC_PLANES))
         var half = 0
         while half < 2 {
           unsafe ck_avx2_astc_pair_sums(
-            sums + 32 &* half, scratch, codes, x, half, total, center)
-          half &+= 1
+            sums + 32 &* half, scratch, codes, x, half, total, center &* total)
+          // A loop in the code too: both halves side by side have not enough registers.
+          half = ck_unknown(half &+ 1)
         }
+        return unsafe (sums.loadUnaligned(as: Sums.self), .splat(0))
       }
-      return unsafe sums.loadUnaligned(as: Sums.self)
+      let wide = unsafe scratch + ASTCTile.wideOffset
+      let unit = unsafe unpackValues(
+        hasThree ? 3 : 2, codes, side, center: center, isHDR: isHDR, tables: tables,
+        scratch: scratch, to: scratch, stride: 64)
+      unsafe widen(x, to: wide)
+      var sums = zeroSums
+      unsafe ck_avx2_astc_value_sums(&sums, scratch, wide)
+      return (sums, unit)
+    }
+
+    @inline(__always)
+    static func unpackValues(
+      _ kind: UInt8, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, center: Int32,
+      isHDR: Bool, tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer,
+      to values: UnsafeMutableRawPointer, stride: Int
+    ) -> Reals {
+      let parts = unsafe scratch + ASTCTile.partsOffset
+      unsafe ck_avx2_astc_parts(parts, codes, side, tables + Int(CK_ASTC_PLANES), center)
+      guard unsafe isHDR && ck_avx2_astc_has_logs(parts) != 0 else {
+        unsafe ck_avx2_astc_values(values, parts, codes, stride, 0)
+        return .splat(isHDR ? ASTCTile.fractionUnit : 0)
+      }
+      let none = Halves(low: __m256i.zero, high: .zero)
+      var tables = Halves(low: none, high: none)
+      var slope = Reals.splat(0)
+      var base = slope
+      var unit = slope
+      unsafe ck_avx2_astc_palette(&tables, &slope, &base, &unit, side)
+      unsafe ck_avx2_astc_part_logs(parts, &unit, &tables, &slope, &base)
+      unsafe ck_avx2_astc_values(values, parts, codes, stride, 1)
+      return unit
+    }
+
+    @inline(__always)
+    static func widen(_ x: UnsafeRawPointer, to wide: UnsafeMutableRawPointer) {
+      unsafe ck_avx2_astc_widen(wide, x)
     }
 
     @inline(__always)
@@ -157,30 +159,6 @@
       var total = Reals.splat(0)
       unsafe ck_avx2_astc_total(&total, &sums, &factors.slope, &factors.base, x)
       return total
-    }
-
-    @inline(__always)
-    static func digitSums(_ digits: UnsafeRawPointer, _ x: UnsafeRawPointer) -> Sums {
-      var sums = ASTCPanel.zero
-      unsafe addSteps(&sums, digits, x)
-      sums.shift()
-      unsafe addSteps(&sums, digits + 576, x)
-      return sums.accumulator
-    }
-
-    @inline(__always)
-    private static func addSteps(
-      _ sums: inout ASTCPanel, _ digits: UnsafeRawPointer, _ x: UnsafeRawPointer
-    ) {
-      typealias Step = ASTCPanel.Step
-      var step = 0
-      while step < 9 {
-        let place = unsafe digits + step &* 64
-        unsafe sums.add(place.loadUnaligned(as: Step.self), x + step &* 4)
-        unsafe sums.add((place + 64).loadUnaligned(as: Step.self), x + (step &* 4 &+ 4))
-        unsafe sums.add((place + 128).loadUnaligned(as: Step.self), x + (step &* 4 &+ 8))
-        step &+= 3
-      }
     }
   }
 #endif

@@ -29,8 +29,9 @@
         unsafe add(pair.high, x + 4)
       }
 
-      @inline(__always) mutating func shift() {
-        unsafe ck_avx512_astc_panel_shift(&first, &second)
+      @inline(__always) mutating func addValues(_ step: Step, _ wide: UnsafeRawPointer) {
+        var step = step
+        unsafe ck_avx512_astc_panel_values(&first, &second, &step, wide)
       }
 
       @inline(__always) func sums(tile: Int) -> __m512i { tile == 0 ? first : second }
@@ -46,21 +47,40 @@
       return sums
     }
 
-    /// What a palette is made to, and the factors.
+    typealias Two = Halves<Halves<__m512i>>
+
+    /// Palettes of two tiles, and the tables that are made of them.
+    @inline(__always)
+    private static func twoPalettes(
+      _ side: UnsafeRawPointer, stride: Int, lines: UInt32
+    ) -> (palettes: Halves<Two>, tables: Two) {
+      let zero = Halves(low: __m512i.zero, high: .zero)
+      var palettes = Halves(
+        low: Two(low: zero, high: zero), high: Two(low: zero, high: zero))
+      unsafe ck_avx512_astc_palettes(&palettes, side, stride, lines)
+      var tables = Two(low: zero, high: zero)
+      unsafe ck_avx512_astc_two_tables(&tables, &palettes)
+      return (palettes, tables)
+    }
+
+    /// The factors of the first or the second of both tiles.
+    @inline(__always)
+    private static func factors(
+      _ palettes: inout Halves<Two>, _ index: Int
+    ) -> ASTCFactors<AVX512> {
+      var factors = ASTCFactors<AVX512>(slope: .zero, base: .zero, unit: .zero)
+      unsafe ck_avx512_astc_two_factors(
+        &factors.slope, &factors.base, &factors.unit, &palettes, index)
+      return factors
+    }
+
+    /// The tables and factors of one tile: two are as cheap.
     @inline(__always)
     private static func palette(
-      _ side: UnsafeRawPointer
+      _ side: UnsafeRawPointer, lines: UInt32
     ) -> (tables: Halves<__m512i>, factors: ASTCFactors<AVX512>) {
-      let none = Halves(low: __m256i.zero, high: .zero)
-      var halves = Halves(low: none, high: none)
-      var slope = Reals.zero
-      var base = slope
-      var unit = slope
-      unsafe ck_avx2_astc_palette(&halves, &slope, &base, &unit, side)
-      unsafe ck_avx2_astc_palette_lines(&halves, &slope, &base, &unit, side)
-      var tables = Halves(low: __m512i.zero, high: .zero)
-      unsafe ck_avx512_astc_tables(&tables, &halves)
-      return (tables, ASTCFactors(slope: slope, base: base, unit: unit))
+      var made = unsafe twoPalettes(side, stride: 0, lines: lines)
+      return (made.tables.low, factors(&made.palettes, 0))
     }
 
     @inline(__always)
@@ -68,7 +88,7 @@
       _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer,
       _: UnsafeMutableRawPointer
     ) -> (sums: Sums, factors: ASTCFactors<AVX512>) {
-      var palette = unsafe palette(side)
+      var palette = unsafe palette(side, lines: ck_avx512_astc_lines(side, 0))
       var sums = Sums.zero
       unsafe ck_avx512_astc_palette_sums(&sums, codes, side, x, &palette.tables)
       return (sums, palette.factors)
@@ -81,26 +101,18 @@
       _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer,
       _: UnsafeMutableRawPointer
     ) -> TwoPaletteSums<AVX512> {
-      typealias Two = Halves<Halves<__m512i>>
-      let zero = Halves(low: __m512i.zero, high: .zero)
-      var palettes = Halves(
-        low: Two(low: zero, high: zero), high: Two(low: zero, high: zero))
-      unsafe ck_avx512_astc_palettes(&palettes, side, ASTCTile.sideBytes(isHDR: true))
-      var tables = Two(low: zero, high: zero)
-      unsafe ck_avx512_astc_two_tables(&tables, &palettes)
+      let stride = ASTCTile.sideBytes(isHDR: true)
+      var made = unsafe twoPalettes(
+        side, stride: stride, lines: ck_avx512_astc_lines(side, stride))
       var first = Sums.zero
       var second = Sums.zero
-      unsafe ck_avx512_astc_palette_sums(&first, codes, side, x, &tables.low)
+      unsafe ck_avx512_astc_palette_sums(&first, codes, side, x, &made.tables.low)
       unsafe ck_avx512_astc_palette_sums(
-        &second, codes + ASTCTile.codeBytes, side + ASTCTile.sideBytes(isHDR: true),
-        x + ASTCTile.columns, &tables.high)
-      let none = ASTCFactors<AVX512>(slope: .zero, base: .zero, unit: .zero)
-      var factors = (none, none)
-      unsafe ck_avx512_astc_two_factors(
-        &factors.0.slope, &factors.0.base, &factors.0.unit, &palettes, 0)
-      unsafe ck_avx512_astc_two_factors(
-        &factors.1.slope, &factors.1.base, &factors.1.unit, &palettes, 1)
-      return TwoPaletteSums(sums: Halves(low: first, high: second), factors: factors)
+        &second, codes + ASTCTile.codeBytes, side + stride, x + ASTCTile.columns,
+        &made.tables.high)
+      return TwoPaletteSums(
+        sums: Halves(low: first, high: second),
+        factors: (factors(&made.palettes, 0), factors(&made.palettes, 1)))
     }
 
     @inline(__always)
@@ -124,57 +136,79 @@
       _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, to panel: UnsafeMutableRawPointer,
       stride: Int
     ) -> ASTCFactors<AVX512> {
-      var palette = unsafe palette(side)
+      var palette = unsafe palette(side, lines: ck_avx512_astc_lines(side, 0))
       unsafe ck_avx512_astc_unpack(panel, codes, side, &palette.tables, stride)
       return palette.factors
     }
 
+    /// All of a tile of kind 2 or 3 but the codes, for sums or for values; rows of logarithms get
+    /// their palettes, of which tables are returned.
     @inline(__always)
-    static func storePalette(
-      _ pairs: UInt64, _ lines: Int32, to palette: UnsafeMutableRawPointer
-    ) {
-      unsafe ck_avx2_astc_store_palette(palette, pairs, lines)
-    }
-
-    @inline(__always)
-    static func lookUpDigits(
-      _ codes: UnsafeRawPointer, threes: UInt16, scratch: UnsafeMutableRawPointer,
-      to digits: UnsafeMutableRawPointer, stride: Int
-    ) {
-      let palettes = unsafe scratch + ASTCTile.palettesOffset
-      let patterns = unsafe scratch + ASTCTile.patternsOffset
-      let rowDigits = unsafe scratch + ASTCTile.rowDigitsOffset
-      var half = 0
-      while half < 2 {
-        var row = 8 &* half
-        while row < 8 &* half &+ 4 {
-          unsafe ck_avx2_astc_look_up_rows(
-            rowDigits + (row & 3) &* 32, codes + 4 &* row, palettes + 32 &* row,
-            patterns + 8 &* row, UInt32(threes &>> UInt16(truncatingIfNeeded: row)))
-          row &+= 1
-        }
-        var digit = 0
-        while digit < 6 {
-          let step = digit < 3 ? digit : digit &+ 6
-          unsafe ck_avx2_astc_store_steps(
-            digits + (step &* stride &+ 32 &* half), rowDigits + digit &* 128, stride)
-          digit &+= 1
-        }
-        half &+= 1
+    private static func parts(
+      _ parts: UnsafeMutableRawPointer, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer,
+      center: Int32, hasThree: Bool, isHDR: Bool, forValues: Bool, tables: UnsafeRawPointer
+    ) -> (tables: Halves<__m512i>, hasLogs: Bool, unit: Reals) {
+      let none = Halves(low: __m512i.zero, high: .zero)
+      unsafe ck_avx512_astc_part_planes(
+        parts, side, tables + Int(CK_ASTC_PLANES), hasThree ? 1 : 0)
+      unsafe ck_avx512_astc_part_ends(
+        parts, codes, side, center, hasThree ? 1 : 0, forValues ? 1 : 0)
+      let logs = unsafe isHDR ? ck_avx512_astc_logs(parts) : 0
+      guard logs != 0 else {
+        return (none, false, .splat(isHDR ? ASTCTile.fractionUnit : 0))
       }
+      var palette = unsafe palette(side, lines: ~(logs | logs &<< 16))
+      unsafe ck_avx512_astc_part_logs(
+        parts, &palette.factors.slope, &palette.factors.base, forValues ? 1 : 0)
+      return (palette.tables, true, palette.factors.unit)
     }
 
     @inline(__always)
     static func partSums(
       _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer, total: Int32,
-      hasThree: Bool, tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer
-    ) -> Sums {
+      center: Int32, hasThree: Bool, isHDR: Bool, tables: UnsafeRawPointer,
+      scratch: UnsafeMutableRawPointer
+    ) -> (sums: Sums, unit: Reals) {
+      let place = unsafe scratch + ASTCTile.partsOffset
+      var made = unsafe parts(
+        place, codes, side, center: center, hasThree: hasThree, isHDR: isHDR, forValues: false,
+        tables: tables)
       var sums = Sums.zero
-      let patterns = unsafe tables + Int(CK_ASTC_PLANES)
-      unsafe ck_avx512_astc_parts(scratch, codes, side, patterns, hasThree ? 1 : 0)
       unsafe ck_avx512_astc_part_sums(
-        &sums, scratch, codes, x, total, ASTCTile.center &* total, hasThree ? 1 : 0)
-      return sums
+        &sums, place, codes, x, &made.tables, total, center &* total, hasThree ? 1 : 0,
+        made.hasLogs ? 1 : 0)
+      return (sums, made.unit)
+    }
+
+    @inline(__always)
+    static func unpackValues(
+      _ kind: UInt8, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, center: Int32,
+      isHDR: Bool, tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer,
+      to values: UnsafeMutableRawPointer, stride: Int
+    ) -> Reals {
+      let place = unsafe scratch + ASTCTile.partsOffset
+      if kind < 2 {
+        var factors: ASTCFactors<AVX512>
+        if isHDR && kind == 1 {
+          factors = unsafe unpackPalette(codes, side, to: place, stride: 64)
+        } else {
+          unsafe unpackLine(codes, side, to: place, stride: 64)
+          factors = unsafe line(side, center: center)
+        }
+        unsafe ck_avx512_astc_line_values(values, place, &factors.slope, &factors.base, stride)
+        return factors.unit
+      }
+      var made = unsafe parts(
+        place, codes, side, center: center, hasThree: kind == 3, isHDR: isHDR, forValues: true,
+        tables: tables)
+      unsafe ck_avx512_astc_values(
+        values, place, codes, &made.tables, stride, kind == 3 ? 1 : 0, made.hasLogs ? 1 : 0)
+      return made.unit
+    }
+
+    @inline(__always)
+    static func widen(_ x: UnsafeRawPointer, to wide: UnsafeMutableRawPointer) {
+      unsafe ck_avx512_astc_widen(wide, x)
     }
 
     @inline(__always)
@@ -184,20 +218,6 @@
       var total = Reals.zero
       unsafe ck_avx512_astc_total(&total, &sums, &factors.slope, &factors.base, x)
       return total
-    }
-
-    @inline(__always)
-    static func digitSums(_ digits: UnsafeRawPointer, _ x: UnsafeRawPointer) -> Sums {
-      var high = Sums.zero
-      var low = Sums.zero
-      var step = 0
-      while step < 9 {
-        unsafe ck_avx512_astc_step(&high, digits + step &* 64, x + step &* 4)
-        unsafe ck_avx512_astc_step(&low, digits + (step &* 64 &+ 576), x + step &* 4)
-        step &+= 1
-      }
-      unsafe ck_avx512_astc_join(&high, &low)
-      return high
     }
   }
 #endif

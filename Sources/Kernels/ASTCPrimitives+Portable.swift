@@ -24,31 +24,29 @@ extension Portable: ASTCPrimitives {
       unsafe add(pair.high, x + 4)
     }
 
-    @inline(__always) mutating func shift() { accumulator = accumulator &<< Sums(repeating: 7) }
+    @inline(__always) mutating func addValues(_ step: Step, _ wide: UnsafeRawPointer) {
+      // Two words of 8 rows each.
+      let low = unsafe unsafeBitCast(step.low, to: SIMD8<Int32>.self)
+      let high = unsafe unsafeBitCast(step.high, to: SIMD8<Int32>.self)
+      let sixteen = SIMD8<Int32>(repeating: 16)
+      let first = unsafe SIMD8(repeating: Int32(wide.load(as: Int16.self)))
+      let second = unsafe SIMD8(
+        repeating: Int32(wide.load(fromByteOffset: 2, as: Int16.self)))
+      accumulator &+= Sums(
+        lowHalf: (low &<< sixteen) &>> sixteen &* first &+ low &>> sixteen &* second,
+        highHalf: (high &<< sixteen) &>> sixteen &* first &+ high &>> sixteen &* second)
+    }
+
     @inline(__always) func sums(tile: Int) -> Sums { accumulator }
   }
 
   @inline(__always)
-  static func digitSums(_ digits: UnsafeRawPointer, _ x: UnsafeRawPointer) -> Sums {
-    var high = ASTCPanel.zero
-    var step = 0
-    while step < 18 {
-      if step == 9 { high.shift() }
-      let column = 4 &* (step < 9 ? step : step &- 9)
-      unsafe high.add(
-        (digits + step &* 64).loadUnaligned(as: ASTCPanel.Step.self), x + column)
-      step &+= 1
-    }
-    return high.accumulator
-  }
-
-  @inline(__always)
-  private static func stepSums(_ digits: UnsafeRawPointer, _ x: UnsafeRawPointer) -> Sums {
+  private static func stepSums(_ bytes: UnsafeRawPointer, _ x: UnsafeRawPointer) -> Sums {
     var sums = ASTCPanel.zero
     var step = 0
     while step < 9 {
       unsafe sums.add(
-        (digits + step &* 64).loadUnaligned(as: ASTCPanel.Step.self), x + 4 &* step)
+        (bytes + step &* 64).loadUnaligned(as: ASTCPanel.Step.self), x + 4 &* step)
       step &+= 1
     }
     return sums.accumulator
@@ -130,31 +128,48 @@ extension Portable: ASTCPrimitives {
   }
 
   @inline(__always)
-  static func storePalette(
-    _ pairs: UInt64, _ lines: Int32, to palette: UnsafeMutableRawPointer
-  ) {
-    unsafe ASTCTile.storeLines(pairs, lines, to: palette)
-  }
-
-  @inline(__always)
-  static func lookUpDigits(
-    _ codes: UnsafeRawPointer, threes: UInt16, scratch: UnsafeMutableRawPointer,
-    to digits: UnsafeMutableRawPointer, stride: Int
-  ) {
-    unsafe ASTCTile.lookUpTriples(
-      codes, threes: threes, scratch: scratch, to: digits, stride: stride)
-  }
-
-  @inline(__always)
   static func partSums(
     _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer, total: Int32,
-    hasThree: Bool, tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer
-  ) -> Sums {
-    unsafe ASTCTile.unpackDigits(
-      Portable.self, hasThree ? 3 : 2, codes, side, isHDR: false, tables: tables,
-      scratch: scratch, to: scratch, stride: 64, units: scratch + ASTCTile.unitsOffset)
-    return unsafe affine(
-      digitSums(scratch, x), multiplier: 1, offset: ASTCTile.center &* total)
+    center: Int32, hasThree: Bool, isHDR: Bool, tables: UnsafeRawPointer,
+    scratch: UnsafeMutableRawPointer
+  ) -> (sums: Sums, unit: Reals) {
+    let wide = unsafe scratch + ASTCTile.wideOffset
+    let unit = unsafe unpackValues(
+      hasThree ? 3 : 2, codes, side, center: center, isHDR: isHDR, tables: tables,
+      scratch: scratch, to: scratch, stride: 64)
+    unsafe widen(x, to: wide)
+    var sums = ASTCPanel.zero
+    var step = 0
+    while step < ASTCTile.valueSteps {
+      unsafe sums.addValues(
+        (scratch + step &* 64).loadUnaligned(as: ASTCPanel.Step.self), wide + 4 &* step)
+      step &+= 1
+    }
+    return (sums.accumulator, unit)
+  }
+
+  @inline(__always)
+  static func unpackValues(
+    _ kind: UInt8, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, center: Int32, isHDR: Bool,
+    tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer,
+    to values: UnsafeMutableRawPointer, stride: Int
+  ) -> Reals {
+    let parts = unsafe scratch + ASTCTile.partsOffset
+    unsafe ASTCTile.unpackRows(
+      codes, side, center: center, isHDR: isHDR, tables: tables, palette: parts + 64, to: values,
+      stride: stride, units: parts)
+    return unsafe isHDR ? parts.load(as: Reals.self) : .splat(0)
+  }
+
+  @inline(__always)
+  static func widen(_ x: UnsafeRawPointer, to wide: UnsafeMutableRawPointer) {
+    var column = 0
+    while column < ASTCTile.columns {
+      unsafe wide.storeBytes(
+        of: Int16(x.load(fromByteOffset: column, as: Int8.self)), toByteOffset: 2 &* column,
+        as: Int16.self)
+      column &+= 1
+    }
   }
 
   @inline(__always)

@@ -117,79 +117,44 @@ extension ASTCTile {
     }
   }
 
-  /// Two digits of all values of a tile of any kind, and each row's unit in HDR.
-  ///
-  /// Digits go to [2][9] steps of 64 bytes, `stride` bytes apart.
+  /// The values less `center` of a tile of kind 2 or 3, 16 bits each: 18 steps of two columns of 16
+  /// rows, `stride` bytes apart; in HDR each row's unit too. `palette` has room for 32 bytes.
   @inline(__always)
-  static func unpackDigits<P: ASTCPrimitives>(
-    _: P.Type, _ kind: UInt8, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, isHDR: Bool,
-    tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer,
-    to digits: UnsafeMutableRawPointer, stride: Int, units: UnsafeMutableRawPointer
+  static func unpackRows(
+    _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, center: Int32, isHDR: Bool,
+    tables: UnsafeRawPointer, palette: UnsafeMutableRawPointer,
+    to values: UnsafeMutableRawPointer, stride: Int, units: UnsafeMutableRawPointer
   ) {
-    let threes = unsafe storeRows(
-      kind, codes, side, isHDR: isHDR, tables: tables, scratch: scratch, units: units)
-    var row = 0
-    while row < 16 {
-      let lines = unsafe scratch.load(fromByteOffset: linesOffset &+ 4 &* row, as: Int32.self)
-      if lines != ASTCLines.none {
-        let pairs = unsafe scratch.load(fromByteOffset: pairsOffset &+ 8 &* row, as: UInt64.self)
-        unsafe P.storePalette(pairs, lines, to: scratch + (palettesOffset &+ 32 &* row))
-      }
-      row &+= 1
-    }
-    if kind < 2 {
-      row = 0
-      while row < 16 {
-        unsafe lookUpRow(row, codes, side, scratch: scratch, to: digits, stride: stride)
-        row &+= 1
-      }
-    } else {
-      unsafe P.lookUpDigits(codes, threes: threes, scratch: scratch, to: digits, stride: stride)
-    }
-  }
-
-  /// What every row's palette is made of, where its pattern is and, in HDR, its unit; returns which
-  /// rows have three partitions.
-  @inline(__always)
-  private static func storeRows(
-    _ kind: UInt8, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, isHDR: Bool,
-    tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer, units: UnsafeMutableRawPointer
-  ) -> UInt16 {
-    var threes: UInt16 = 0
     var row = 0
     while row < 16 {
       let bits = unsafe byte(side, row) | byte(side, 16 &+ row) &<< 8
       let pair = unsafe (side + (32 &+ (row &* 3) &>> 1)).loadUnaligned(as: UInt16.self)
-      let tag =
-        kind < 2 ? 0 : Int(UInt16(littleEndian: pair) &>> (row & 1 == 0 ? 0 : 4)) & 0xFFF
+      let tag = Int(UInt16(littleEndian: pair) &>> (row & 1 == 0 ? 0 : 4)) & 0xFFF
+      let isThree = tag & 3 == 2
       var unit = fractionUnit
-      var pattern = Int(CK_ASTC_PATTERN_COUNT) &- 1
-      var lines = ASTCLines.one
-      var pairs = UInt64(truncatingIfNeeded: bits)
-      if tag & 3 == 2 {
-        lines = ASTCLines.three
-        threes |= 1 &<< UInt16(truncatingIfNeeded: row)
+      // Of one partition no column is in another: zeros behind the patterns.
+      var pattern = Int(CK_ASTC_PLANE_COUNT) &- 1
+      if isThree {
         pattern = 1024 &+ tag &>> 2
         let table = unsafe tables + (Int(CK_ASTC_PAIRS20) &+ (bits & 0x8000 == 0 ? 0 : 2048))
-        pairs = unsafe threePairs(bits, codes + row &* 4, table)
+        let pairs = unsafe threePairs(bits, codes + row &* 4, table)
+        unsafe storeLines(pairs, fourWeights, length: 4, count: 3, center: center, to: palette)
       } else if tag & 3 != 0 {
-        lines = ASTCLines.two
         pattern = tag &>> 2
         let table = unsafe tables + (Int(CK_ASTC_PAIRS12) &+ (tag & 2 == 0 ? 0 : 512))
-        pairs = unsafe ends(bits & 0xFF, table) | ends(bits &>> 8, table) &<< 16
-      } else if unsafe isHDR && (kind == 1 ? isLogarithmic(side, row) : tag == 4) {
-        lines = ASTCLines.none
-        unit = unsafe storeLogarithms(bits, to: scratch + (palettesOffset &+ 32 &* row))
+        let pairs = unsafe ends(bits & 0xFF, table) | ends(bits &>> 8, table) &<< 16
+        unsafe storeLines(pairs, fiveWeights, length: 5, count: 2, center: center, to: palette)
+      } else if isHDR && tag == 4 {
+        unit = unsafe storeLogarithms(bits, to: palette)
+      } else {
+        let pairs = UInt64(truncatingIfNeeded: bits)
+        unsafe storeLines(pairs, sixWeights, length: 6, count: 1, center: center, to: palette)
       }
-      let place = unsafe tables + (Int(CK_ASTC_PATTERNS) &+ pattern &* Int(CK_ASTC_PATTERN_BYTES))
-      unsafe scratch.storeBytes(
-        of: place, toByteOffset: patternsOffset &+ 8 &* row, as: UnsafeRawPointer.self)
-      unsafe scratch.storeBytes(of: pairs, toByteOffset: pairsOffset &+ 8 &* row, as: UInt64.self)
-      unsafe scratch.storeBytes(of: lines, toByteOffset: linesOffset &+ 4 &* row, as: Int32.self)
+      let planes = unsafe tables + (Int(CK_ASTC_PLANES) &+ pattern &* Int(CK_ASTC_PLANE_BYTES))
+      unsafe lookUpRow(row, codes, palette, planes, isThree: isThree, to: values, stride: stride)
       if isHDR { unsafe (units + row &* 4).storeBytes(of: unit, as: Float.self) }
       row &+= 1
     }
-    return threes
   }
 
   /// The palette of an HDR row; returns its unit.
@@ -238,110 +203,59 @@ extension ASTCTile {
     return unsafe first | ends(second, table) &<< 16 | ends(third, table) &<< 32
   }
 
-  /// Digits of a row of kind 0 or 1.
+  /// The palette of a row that is lines, of `length` values each, one behind the other.
   @inline(__always)
-  private static func lookUpRow(
-    _ row: Int, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer,
-    scratch: UnsafeMutableRawPointer, to digits: UnsafeMutableRawPointer, stride: Int
+  private static func storeLines(
+    _ pairs: UInt64, _ weights: UInt64, length: Int, count: Int, center: Int32,
+    to palette: UnsafeMutableRawPointer
   ) {
-    let palette = unsafe scratch + (palettesOffset &+ 32 &* row)
-    var step = 0
-    while step < steps {
-      let bits = unsafe self.step(codes, side, row: row, step: step)
-      var word: UInt64 = 0
-      var column: UInt64 = 0
-      while column < 4 {
-        let code = Int(truncatingIfNeeded: bits &>> (3 &* column)) & 7
-        let value = unsafe palette.load(fromByteOffset: 2 &* code, as: UInt16.self)
-        word |= (UInt64(value &>> 7) | UInt64(value & 127) &<< 32) &<< (8 &* column)
-        column &+= 1
-      }
-      unsafe storeDigits(word, row, step, to: digits, stride: stride)
-      step &+= 1
-    }
-  }
-
-  /// Stores four high digits, and above them four low ones.
-  @inline(__always)
-  private static func storeDigits(
-    _ word: UInt64, _ row: Int, _ step: Int, to digits: UnsafeMutableRawPointer, stride: Int
-  ) {
-    let place = unsafe digits + (step &* stride &+ row &* 4)
-    unsafe place.storeBytes(
-      of: UInt32(truncatingIfNeeded: word).littleEndian, as: UInt32.self)
-    unsafe (place + steps &* stride).storeBytes(
-      of: UInt32(truncatingIfNeeded: word &>> 32).littleEndian, as: UInt32.self)
-  }
-
-  /// `lookUpDigits` of any CPU.
-  @inline(__always)
-  static func lookUpTriples(
-    _ codes: UnsafeRawPointer, threes: UInt16, scratch: UnsafeMutableRawPointer,
-    to digits: UnsafeMutableRawPointer, stride: Int
-  ) {
-    var row = 0
-    while row < 16 {
-      let palette = unsafe scratch + (palettesOffset &+ 32 &* row)
-      let pattern = unsafe (scratch + (patternsOffset &+ 8 &* row)).load(
-        as: UnsafeRawPointer.self)
-      let isThree = (threes &>> UInt16(truncatingIfNeeded: row)) & 1 != 0
-      var vector = 0
-      while vector < 3 {
-        var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
-        var column = 0
-        while column < 4 {
-          let triple = unsafe byte(codes, vector &* 64 &+ row &* 4 &+ column)
-          // Exact below 216.
-          let sixth = (triple &* 171) &>> 10
-          let last = (triple &* 57) &>> 11
-          let place = 4 &* vector &+ column
-          let shift = UInt64(truncatingIfNeeded: 8 &* column)
-          @inline(__always) func word(_ code: Int32, _ digit: Int) -> UInt64 {
-            let entry = unsafe (Int(code) &+ Int(byte(pattern, 16 &* digit &+ place))) & 15
-            let value = unsafe palette.load(fromByteOffset: 2 &* entry, as: UInt16.self)
-            return (UInt64(value &>> 7) | UInt64(value & 127) &<< 32) &<< shift
-          }
-          words.0 |= word(isThree ? triple & 3 : triple &- 6 &* sixth, 0)
-          words.1 |= word(isThree ? (triple &>> 2) & 3 : sixth &- 6 &* last, 1)
-          words.2 |= word(isThree ? (triple &>> 4) & 3 : last, 2)
-          column &+= 1
-        }
-        unsafe storeDigits(words.0, row, 3 &* vector, to: digits, stride: stride)
-        unsafe storeDigits(words.1, row, 3 &* vector &+ 1, to: digits, stride: stride)
-        unsafe storeDigits(words.2, row, 3 &* vector &+ 2, to: digits, stride: stride)
-        vector &+= 1
-      }
-      row &+= 1
-    }
-  }
-
-  /// `storePalette` of any CPU.
-  @inline(__always)
-  static func storeLines(
-    _ pairs: UInt64, _ lines: Int32, to palette: UnsafeMutableRawPointer
-  ) {
-    let count = lines == ASTCLines.one ? 6 : lines == ASTCLines.two ? 10 : 12
-    let weights =
-      lines == ASTCLines.one ? sixWeights : lines == ASTCLines.two ? fiveWeights : fourWeights
-    let length = lines == ASTCLines.one ? 6 : lines == ASTCLines.two ? 5 : 4
-    let distance = lines == ASTCLines.three ? 4 : 8
-    var code = 0
     var line = 0
-    var entry = 0
-    while entry < count {
+    while line < count {
       let ends = pairs &>> UInt64(truncatingIfNeeded: 16 &* line)
       let first = Int32(truncatingIfNeeded: ends & 0xFF)
       let second = Int32(truncatingIfNeeded: (ends &>> 8) & 0xFF)
-      let weight = Int32(
-        truncatingIfNeeded: (weights &>> UInt64(truncatingIfNeeded: 8 &* code)) & 0xFF)
-      unsafe store(
-        64 &* first &+ (second &- first) &* weight, distance &* line &+ code, in: palette)
-      code &+= 1
-      if code == length {
-        code = 0
-        line &+= 1
+      var code = 0
+      while code < length {
+        let weight = Int32(
+          truncatingIfNeeded: (weights &>> UInt64(truncatingIfNeeded: 8 &* code)) & 0xFF)
+        let value = 64 &* first &+ (second &- first) &* weight &- center
+        unsafe store(value, length &* line &+ code, in: palette)
+        code &+= 1
       }
-      entry &+= 1
+      line &+= 1
+    }
+  }
+
+  /// The values of a row from its palette; its pattern is 16 bytes of planes.
+  @inline(__always)
+  private static func lookUpRow(
+    _ row: Int, _ codes: UnsafeRawPointer, _ palette: UnsafeRawPointer,
+    _ planes: UnsafeRawPointer, isThree: Bool, to values: UnsafeMutableRawPointer, stride: Int
+  ) {
+    let length = isThree ? 4 : 5
+    var column = 0
+    while column < 12 {
+      let (vector, i) = (column &>> 2, column & 3)
+      let triple = unsafe byte(codes, vector &* 64 &+ row &* 4 &+ i)
+      // Exact below 216.
+      let sixth = (triple &* 171) &>> 10
+      let last = (triple &* 57) &>> 11
+      /// Step 0, 1 or 2 of the vector; bit 7 says whether its column is of partition 1 or 2.
+      @inline(__always) func store(_ code: Int32, _ step: Int, _ one: Int32, _ two: Int32) {
+        let partition = Int((one &>> 7) & 1 | (two &>> 6) & 2)
+        let entry = (Int(code) &+ length &* partition) & 15
+        let value = unsafe palette.load(fromByteOffset: 2 &* entry, as: UInt16.self)
+        let place = (6 &* vector &+ 2 &* step &+ i &>> 1) &* stride &+ row &* 4
+        unsafe values.storeBytes(of: value, toByteOffset: place &+ (i & 1) &* 2, as: UInt16.self)
+      }
+      let shift = Int32(truncatingIfNeeded: vector)
+      let first = unsafe byte(planes, i) &<< (2 &* shift)
+      let second = unsafe byte(planes, 8 &+ i) &<< (2 &* shift)
+      let thirds = unsafe byte(planes, 4 &+ i) &<< shift
+      store(isThree ? triple & 3 : triple &- 6 &* sixth, 0, first, second)
+      store(isThree ? (triple &>> 2) & 3 : sixth &- 6 &* last, 1, first &<< 1, second &<< 1)
+      store(isThree ? (triple &>> 4) & 3 : last, 2, thirds, thirds &<< 4)
+      column &+= 1
     }
   }
 }

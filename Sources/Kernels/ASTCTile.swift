@@ -10,16 +10,13 @@ enum ASTCTile {
   @inline(__always) static var steps: Int { 9 }
   /// Tiles of a run.
   @inline(__always) static var runTiles: Int { 8 }
-  /// In a tile's working memory: two digits, units, and for each row a palette of 16 numbers of 16
-  /// bits, the address of its pattern, its pairs of ends and its `ASTCLines`; then digits of 8 rows.
-  @inline(__always) static var unitsOffset: Int { 2 &* 9 &* 64 }
-  @inline(__always) static var palettesOffset: Int { unitsOffset &+ 64 }
-  @inline(__always) static var patternsOffset: Int { palettesOffset &+ 16 &* 32 }
-  @inline(__always) static var pairsOffset: Int { patternsOffset &+ 16 &* 8 }
-  @inline(__always) static var linesOffset: Int { pairsOffset &+ 16 &* 8 }
-  @inline(__always) static var rowDigitsOffset: Int { linesOffset &+ 16 &* 4 }
-  /// Where sums of rows with partitions go, behind what they are made of.
-  @inline(__always) static var partSumsOffset: Int { 2 &* 448 }
+  /// Steps of two columns.
+  @inline(__always) static var valueSteps: Int { 18 }
+  /// In a tile's working memory, behind values of 64 bytes a step: what values are made from, and
+  /// then activations of 16 bits, those of a token `wideBytes` behind the one's before.
+  @inline(__always) static var partsOffset: Int { valueSteps &* 64 }
+  @inline(__always) static var wideOffset: Int { valueSteps &* 64 }
+  @inline(__always) static var wideBytes: Int { 80 }
   /// What LDR subtracts from 64 times a value: half of 64 · 255.
   @inline(__always) static var center: Int32 { 8160 }
   /// 257/65536 of a 64th: the unit of a row without logarithms in HDR.
@@ -64,35 +61,23 @@ protocol ASTCPrimitives: TilePrimitives {
     _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, to panel: UnsafeMutableRawPointer,
     stride: Int
   ) -> ASTCFactors<Self>
-  /// A row's palette from up to three pairs of ends, two bytes each.
-  static func storePalette(_ pairs: UInt64, _ lines: Int32, to palette: UnsafeMutableRawPointer)
-  /// Kinds 2 and 3: two digits of every value, out of the palettes and patterns in the tile's
-  /// working memory; [2][9] steps of 64 bytes, `stride` bytes apart.
-  static func lookUpDigits(
-    _ codes: UnsafeRawPointer, threes: UInt16, scratch: UnsafeMutableRawPointer,
-    to digits: UnsafeMutableRawPointer, stride: Int)
-  /// Kinds 2 and, with three partitions, 3 in LDR: Σ v·x over 36 columns less `center`·Σ x, which is
-  /// `center`·total.
+  /// Kinds 2 and 3: Σ (v − center)·x over 36 columns, and units; Σ x is `total`.
   static func partSums(
     _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, _ x: UnsafeRawPointer, total: Int32,
-    hasThree: Bool, tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer
-  ) -> Sums
+    center: Int32, hasThree: Bool, isHDR: Bool, tables: UnsafeRawPointer,
+    scratch: UnsafeMutableRawPointer
+  ) -> (sums: Sums, unit: Reals)
+  /// Kinds 2 and 3, and others where panels have two tiles: 18 steps of v − center, 64 bytes each,
+  /// `stride` bytes apart; returns units.
+  static func unpackValues(
+    _ kind: UInt8, _ codes: UnsafeRawPointer, _ side: UnsafeRawPointer, center: Int32, isHDR: Bool,
+    tables: UnsafeRawPointer, scratch: UnsafeMutableRawPointer,
+    to values: UnsafeMutableRawPointer, stride: Int
+  ) -> Reals
+  /// 36 activations in 16 bits each.
+  static func widen(_ x: UnsafeRawPointer, to wide: UnsafeMutableRawPointer)
   /// f32(slope·sums + base·x), rounded once; x is an integer.
   static func total(_ sums: Sums, _ factors: ASTCFactors<Self>, x: Float) -> Reals
-  /// 128 · Σ high·x + Σ low·x over 36 columns of two digits.
-  static func digitSums(_ digits: UnsafeRawPointer, _ x: UnsafeRawPointer) -> Sums
-}
-
-/// What a row's palette is made of.
-enum ASTCLines {
-  /// One line of six values.
-  @inline(__always) static var one: Int32 { 0 }
-  /// Two of five values, from 0 and from 8 on.
-  @inline(__always) static var two: Int32 { 1 }
-  /// Three of four values, from 0, 4 and 8 on.
-  @inline(__always) static var three: Int32 { 2 }
-  /// No line: logarithms, which are there already.
-  @inline(__always) static var none: Int32 { 3 }
 }
 
 extension ASTCPrimitives {
@@ -126,22 +111,22 @@ struct ASTCFactors<P: ASTCPrimitives>: BitwiseCopyable {
   var unit: P.Reals
 }
 
-/// The products of one token with a panel of digits.
+/// The products of one token with a panel.
 protocol ASTCPanelAccumulator: BitwiseCopyable {
   associatedtype Sums
-  /// The digits of one step in registers.
+  /// One step in registers.
   associatedtype Step: BitwiseCopyable
   /// Row tiles beside one another in a panel.
   static var tileCount: Int { get }
-  /// Whether two steps of digits up to 64 at a time are cheaper.
+  /// Whether two steps of bytes up to 64 at a time are cheaper.
   static var addsPairs: Bool { get }
   static var zero: Self { get }
-  /// Adds a step of digits up to 128.
+  /// Adds a step of bytes up to 128, four columns.
   mutating func add(_ step: Step, _ x: UnsafeRawPointer)
-  /// Adds two steps of digits up to 64.
+  /// Adds two steps of bytes up to 64.
   mutating func add(_ pair: Halves<Step>, _ x: UnsafeRawPointer)
-  /// Multiplies by 128.
-  mutating func shift()
+  /// Adds a step of values of 16 bits, two columns; activations have 16 bits too.
+  mutating func addValues(_ step: Step, _ wide: UnsafeRawPointer)
   func sums(tile: Int) -> Sums
 }
 
@@ -152,7 +137,7 @@ protocol ASTCTokenTile: BitwiseCopyable {
   static var zero: Self { get }
   mutating func add(_ step: Accumulator.Step, _ x: UnsafeRawPointer, stride: Int)
   mutating func add(_ pair: Halves<Accumulator.Step>, _ x: UnsafeRawPointer, stride: Int)
-  mutating func shift()
+  mutating func addValues(_ step: Accumulator.Step, _ wide: UnsafeRawPointer, stride: Int)
   func forEach(from first: Int, _ body: (Int, Accumulator) -> Void)
 }
 
@@ -172,7 +157,10 @@ struct OneASTCToken<Accumulator: ASTCPanelAccumulator>: ASTCTokenTile {
     unsafe accumulator.add(pair, x)
   }
 
-  @inline(__always) mutating func shift() { accumulator.shift() }
+  @inline(__always)
+  mutating func addValues(_ step: Accumulator.Step, _ wide: UnsafeRawPointer, stride: Int) {
+    unsafe accumulator.addValues(step, wide)
+  }
 
   @inline(__always) func forEach(from first: Int, _ body: (Int, Accumulator) -> Void) {
     body(first, accumulator)
@@ -201,9 +189,10 @@ where First.Accumulator == Second.Accumulator {
     unsafe second.add(pair, x + First.tokenCount &* stride, stride: stride)
   }
 
-  @inline(__always) mutating func shift() {
-    first.shift()
-    second.shift()
+  @inline(__always)
+  mutating func addValues(_ step: Accumulator.Step, _ wide: UnsafeRawPointer, stride: Int) {
+    unsafe first.addValues(step, wide, stride: stride)
+    unsafe second.addValues(step, wide + First.tokenCount &* stride, stride: stride)
   }
 
   @inline(__always) func forEach(from index: Int, _ body: (Int, Accumulator) -> Void) {

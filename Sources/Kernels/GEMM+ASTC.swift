@@ -8,25 +8,30 @@ private enum ASTCPanelSize<P: ASTCPrimitives> {
   @inline(__always) static var bandCount: Int { P.ASTCPanel.tileCount }
   /// Bytes of one step.
   @inline(__always) static var stepBytes: Int { bandCount &* 64 }
-  @inline(__always) static var digitBytes: Int { ASTCTile.steps &* stepBytes }
+  /// Bytes of all steps of a block: of four columns, or where they are wide of two.
+  @inline(__always) static func byteCount(isWide: Bool) -> Int {
+    (isWide ? ASTCTile.valueSteps : ASTCTile.steps) &* stepBytes
+  }
 
-  /// Bytes of a block's digits and of its numbers a row.
+  /// Bytes of a block's steps and of its numbers a row.
   @inline(__always) static func blockBytes(isWide: Bool, isHDR: Bool) -> Int {
-    (isWide ? 2 &* digitBytes : digitBytes &+ 2 &* stepBytes) &+ (isHDR ? 2 &* stepBytes : 0)
+    byteCount(isWide: isWide) &+ (isWide ? 0 : 2 &* stepBytes) &+ (isHDR ? 2 &* stepBytes : 0)
   }
 }
 
-/// One panel of ASTC: a band or two, unpacked to digits over all columns in the thread's scratch.
+/// One panel of ASTC: a band or two, unpacked over all columns in the thread's scratch.
 ///
-/// A block of the panel is either one digit a value, [9 steps][bands][64 bytes], and slopes and
-/// bases a row, or, where a band has partitions there, two digits; in HDR units and minimums
-/// follow.
+/// A block of the panel is either bytes, [9 steps][bands][16 rows][4 columns], and slopes and bases
+/// a row, or, where a band has partitions there, values less the center of 16 bits, [18 steps]
+/// [bands][16 rows][2 columns]; in HDR units and minimums follow.
 @unsafe private struct ASTCPanel<P: ASTCPrimitives> {
   typealias Size = ASTCPanelSize<P>
 
   /// Reals of the token tile at work: [tokens][bands][16].
   let accumulators: UnsafeMutableRawPointer
-  /// Whether a block has two digits, a byte each.
+  /// A tile's working memory while it is unpacked; then activations of 16 bits.
+  let tileScratch: UnsafeMutableRawPointer
+  /// Whether a block has 16 bits a value, a byte each.
   let flags: UnsafeMutablePointer<UInt8>
   let blocks: UnsafeMutableRawPointer
   let band: Int
@@ -37,6 +42,7 @@ private enum ASTCPanelSize<P: ASTCPrimitives> {
     let scratch = unsafe a.scratch.unsafelyUnwrapped
     let tileScratch = unsafe scratch + Int(CK_ACCUMULATOR_BYTES)
     unsafe accumulators = scratch
+    unsafe self.tileScratch = tileScratch
     unsafe flags = (tileScratch + Int(CK_ASTC_TILE_BYTES)).assumingMemoryBound(to: UInt8.self)
     let flagBytes = unsafe (a.chunkCount &+ 63) & ~63
     unsafe blocks = tileScratch + (Int(CK_ASTC_TILE_BYTES) &+ flagBytes)
@@ -79,13 +85,16 @@ private enum ASTCPanelSize<P: ASTCPrimitives> {
     let codes = unsafe begin + (block &- run) &* ASTCTile.codeBytes
     let side = unsafe begin + (count &* ASTCTile.codeBytes &+ (block &- run) &* sideBytes)
     let kind = unsafe kind(band, block)
-    let numbers = unsafe to + (isWide ? 2 : 1) &* Size.digitBytes
+    let numbers = unsafe to + Size.byteCount(isWide: isWide)
+    let center = isHDR ? 0 : ASTCTile.center
     if isWide {
-      unsafe ASTCTile.unpackDigits(
-        P.self, kind, codes, side, isHDR: isHDR, tables: a.tables.unsafelyUnwrapped,
-        scratch: scratch,
-        to: to, stride: Size.stepBytes, units: numbers)
-      if isHDR { unsafe store(P.halves(side + 56), numbers + Size.stepBytes) }
+      let unit = unsafe P.unpackValues(
+        kind, codes, side, center: center, isHDR: isHDR, tables: a.tables.unsafelyUnwrapped,
+        scratch: scratch, to: to, stride: Size.stepBytes)
+      if isHDR {
+        unsafe store(unit, numbers)
+        unsafe store(P.halves(side + 56), numbers + Size.stepBytes)
+      }
       return
     }
     let factors: ASTCFactors<P>
@@ -93,7 +102,7 @@ private enum ASTCPanelSize<P: ASTCPrimitives> {
       factors = unsafe P.unpackPalette(codes, side, to: to, stride: Size.stepBytes)
     } else {
       unsafe P.unpackLine(codes, side, to: to, stride: Size.stepBytes)
-      factors = unsafe P.line(side, center: isHDR ? 0 : ASTCTile.center)
+      factors = unsafe P.line(side, center: center)
     }
     unsafe store(factors.slope, numbers)
     unsafe store(factors.base, numbers + Size.stepBytes)
@@ -148,7 +157,7 @@ func gemmASTC<P: ASTCPrimitives>(
 /// The products of nine steps, in registers.
 @inline(__always)
 private func addSteps<Tokens: ASTCTokenTile>(
-  _ tokens: inout Tokens, _ digits: UnsafeRawPointer, _ x: UnsafeRawPointer, stride: Int
+  _ tokens: inout Tokens, _ steps: UnsafeRawPointer, _ x: UnsafeRawPointer, stride: Int
 ) {
   typealias Step = Tokens.Accumulator.Step
   let stepBytes = Tokens.Accumulator.tileCount &* 64
@@ -158,41 +167,63 @@ private func addSteps<Tokens: ASTCTokenTile>(
   while step < 9 {
     // Loads stay in their step: moved up, they take the registers of the accumulators.
     unsafe tokens.add(
-      (digits + step &* stepBytes).loadUnaligned(as: Step.self), x + step &* 4, stride: place())
+      (steps + step &* stepBytes).loadUnaligned(as: Step.self), x + step &* 4, stride: place())
     ck_memory_order()
     unsafe tokens.add(
-      (digits + (step &+ 1) &* stepBytes).loadUnaligned(as: Step.self), x + (step &* 4 &+ 4),
+      (steps + (step &+ 1) &* stepBytes).loadUnaligned(as: Step.self), x + (step &* 4 &+ 4),
       stride: place())
     ck_memory_order()
     unsafe tokens.add(
-      (digits + (step &+ 2) &* stepBytes).loadUnaligned(as: Step.self), x + (step &* 4 &+ 8),
+      (steps + (step &+ 2) &* stepBytes).loadUnaligned(as: Step.self), x + (step &* 4 &+ 8),
       stride: place())
     ck_memory_order()
     step &+= 3
   }
 }
 
-/// The same of digits up to 64, two steps at a time.
+/// The same of bytes up to 64, two steps at a time.
 @inline(__always)
 private func addPairs<Tokens: ASTCTokenTile>(
-  _ tokens: inout Tokens, _ digits: UnsafeRawPointer, _ x: UnsafeRawPointer, stride: Int
+  _ tokens: inout Tokens, _ steps: UnsafeRawPointer, _ x: UnsafeRawPointer, stride: Int
 ) {
   typealias Step = Tokens.Accumulator.Step
   let stepBytes = Tokens.Accumulator.tileCount &* 64
   var step = 0
   while step < 8 {
     unsafe tokens.add(
-      (digits + step &* stepBytes).loadUnaligned(as: Halves<Step>.self), x + step &* 4,
+      (steps + step &* stepBytes).loadUnaligned(as: Halves<Step>.self), x + step &* 4,
       stride: stride)
     ck_memory_order()
     unsafe tokens.add(
-      (digits + (step &+ 2) &* stepBytes).loadUnaligned(as: Halves<Step>.self),
+      (steps + (step &+ 2) &* stepBytes).loadUnaligned(as: Halves<Step>.self),
       x + (step &* 4 &+ 8), stride: stride)
     ck_memory_order()
     step &+= 4
   }
   unsafe tokens.add(
-    (digits + 8 &* stepBytes).loadUnaligned(as: Step.self), x + 32, stride: stride)
+    (steps + 8 &* stepBytes).loadUnaligned(as: Step.self), x + 32, stride: stride)
+}
+
+/// The products of 18 steps of values.
+@inline(__always)
+private func addValues<Tokens: ASTCTokenTile>(
+  _ tokens: inout Tokens, _ steps: UnsafeRawPointer, _ wide: UnsafeRawPointer
+) {
+  typealias Step = Tokens.Accumulator.Step
+  let stepBytes = Tokens.Accumulator.tileCount &* 64
+  var step = 0
+  while step < ASTCTile.valueSteps {
+    // As in `addSteps`; addresses of activations are one and a constant.
+    unsafe tokens.addValues(
+      (steps + step &* stepBytes).loadUnaligned(as: Step.self), wide + step &* 4,
+      stride: ASTCTile.wideBytes)
+    ck_memory_order()
+    unsafe tokens.addValues(
+      (steps + (step &+ 1) &* stepBytes).loadUnaligned(as: Step.self), wide + (step &* 4 &+ 4),
+      stride: ASTCTile.wideBytes)
+    ck_memory_order()
+    step &+= 2
+  }
 }
 
 /// One panel times one token tile, block after block.
@@ -201,7 +232,8 @@ private func multiply<P: ASTCPrimitives, Tokens: ASTCTokenTile>(
   _: Tokens.Type, _ panel: ASTCPanel<P>, _ a: CKProduct, _ token: Int, isHDR: Bool
 ) where Tokens.Accumulator == P.ASTCPanel {
   typealias Size = ASTCPanelSize<P>
-  var digits = unsafe UnsafeRawPointer(panel.blocks)
+  let wide = unsafe panel.tileScratch
+  var steps = unsafe UnsafeRawPointer(panel.blocks)
   var x = unsafe UnsafeRawPointer(a.activations + token &* a.activationStride)
   var i = 0
   while i < Tokens.tokenCount &* Size.bandCount {
@@ -214,19 +246,22 @@ private func multiply<P: ASTCPrimitives, Tokens: ASTCTokenTile>(
     let isWide = unsafe panel.flags[block] != 0
     var tokens = Tokens.zero
     if isWide {
-      unsafe addSteps(&tokens, digits, x, stride: a.activationStride)
-      tokens.shift()
-      unsafe addSteps(&tokens, digits + Size.digitBytes, x, stride: a.activationStride)
-      unsafe addBlock(tokens, panel, digits, a, token, block, isWide: true, isHDR: isHDR)
+      i = 0
+      while i < Tokens.tokenCount {
+        unsafe P.widen(x + i &* a.activationStride, to: wide + i &* ASTCTile.wideBytes)
+        i &+= 1
+      }
+      unsafe addValues(&tokens, steps, wide)
+      unsafe addBlock(tokens, panel, steps, a, token, block, isWide: true, isHDR: isHDR)
     } else {
       if !isHDR && P.ASTCPanel.addsPairs {
-        unsafe addPairs(&tokens, digits, x, stride: a.activationStride)
+        unsafe addPairs(&tokens, steps, x, stride: a.activationStride)
       } else {
-        unsafe addSteps(&tokens, digits, x, stride: a.activationStride)
+        unsafe addSteps(&tokens, steps, x, stride: a.activationStride)
       }
-      unsafe addBlock(tokens, panel, digits, a, token, block, isWide: false, isHDR: isHDR)
+      unsafe addBlock(tokens, panel, steps, a, token, block, isWide: false, isHDR: isHDR)
     }
-    unsafe digits += Size.blockBytes(isWide: isWide, isHDR: isHDR)
+    unsafe steps += Size.blockBytes(isWide: isWide, isHDR: isHDR)
     unsafe x += ASTCTile.columns
     block &+= 1
   }
@@ -247,11 +282,11 @@ private func multiply<P: ASTCPrimitives, Tokens: ASTCTokenTile>(
 /// Adds a block's part to the reals of every token.
 @inline(__always)
 private func addBlock<P: ASTCPrimitives, Tokens: ASTCTokenTile>(
-  _ tokens: Tokens, _ panel: ASTCPanel<P>, _ digits: UnsafeRawPointer, _ a: CKProduct,
+  _ tokens: Tokens, _ panel: ASTCPanel<P>, _ steps: UnsafeRawPointer, _ a: CKProduct,
   _ token: Int, _ block: Int, isWide: Bool, isHDR: Bool
 ) where Tokens.Accumulator == P.ASTCPanel {
   typealias Size = ASTCPanelSize<P>
-  let numbers = unsafe digits + (isWide ? 2 : 1) &* Size.digitBytes
+  let numbers = unsafe steps + Size.byteCount(isWide: isWide)
   let sums = unsafe a.groupSums + (token &* a.groupSumStride &+ block)
   let scales = unsafe a.activationScales + (token &* a.activationScaleStride &+ block)
   @inline(__always) func add(_ index: Int, _ part: Int, _ products: P.Sums) {
@@ -259,8 +294,7 @@ private func addBlock<P: ASTCPrimitives, Tokens: ASTCTokenTile>(
     let place = unsafe numbers + part &* 64
     let total: P.Reals
     if isWide {
-      let offset = isHDR ? 0 : ASTCTile.center &* Int32(x)
-      total = P.reals(P.affine(products, multiplier: 1, offset: offset))
+      total = P.reals(products)
     } else {
       let factors = unsafe ASTCFactors<P>(
         slope: place.loadUnaligned(as: P.Factors.self),

@@ -85,21 +85,20 @@ func astcPart<P: ASTCPrimitives>(
           unsafe advance(sideBytes)
           tile &+= 1
         }
-        if !isHDR {
-          while unsafe tile < end && kinds[tile] == 2 {
-            unsafe prefetch()
-            unsafe addParts(a, tile, hasThree: false)
-            unsafe advance(sideBytes)
-            tile &+= 1
-          }
-          while unsafe tile < end && kinds[tile] == 3 {
-            unsafe prefetch()
-            unsafe addParts(a, tile, hasThree: true)
-            unsafe advance(sideBytes)
-            tile &+= 1
-          }
-        } else if unsafe tile < end && kinds[tile] != 1 {
-          unsafe kinds[tile] == 0 ? addLine(tile, isHDR: true) : addDigits(a, tile)
+        while unsafe tile < end && kinds[tile] == 2 {
+          unsafe prefetch()
+          unsafe addParts(a, tile, hasThree: false, isHDR: isHDR)
+          unsafe advance(sideBytes)
+          tile &+= 1
+        }
+        while unsafe tile < end && kinds[tile] == 3 {
+          unsafe prefetch()
+          unsafe addParts(a, tile, hasThree: true, isHDR: isHDR)
+          unsafe advance(sideBytes)
+          tile &+= 1
+        }
+        while unsafe isHDR && tile < end && kinds[tile] == 0 {
+          unsafe addLine(tile, isHDR: true)
           unsafe advance(sideBytes)
           tile &+= 1
         }
@@ -159,22 +158,12 @@ func astcPart<P: ASTCPrimitives>(
     unsafe advance(sideBytes)
   }
 
-  /// Kinds 2 and 3 in LDR.
+  /// Kinds 2 and 3.
   @inline(__always)
-  private mutating func addParts(_ a: CKProduct, _ tile: Int, hasThree: Bool) {
+  private mutating func addParts(_ a: CKProduct, _ tile: Int, hasThree: Bool, isHDR: Bool) {
     let products = unsafe P.partSums(
-      codes, side, x, total: Int32(sums[tile]), hasThree: hasThree,
-      tables: a.tables.unsafelyUnwrapped, scratch: scratch)
-    unsafe add(P.reals(products), unit: .splat(0), tile, isHDR: false)
-  }
-
-  /// Kinds 2 and 3 in HDR.
-  @inline(__always) private mutating func addDigits(_ a: CKProduct, _ tile: Int) {
-    let units = unsafe scratch + ASTCTile.unitsOffset
-    unsafe ASTCTile.unpackDigits(
-      P.self, kinds[tile], codes, side, isHDR: true, tables: a.tables.unsafelyUnwrapped,
-      scratch: scratch, to: scratch, stride: 64, units: units)
-    let sums = unsafe P.reals(P.digitSums(scratch, x))
-    unsafe add(sums, unit: units.loadUnaligned(as: P.Reals.self), tile, isHDR: true)
+      codes, side, x, total: Int32(sums[tile]), center: isHDR ? 0 : ASTCTile.center,
+      hasThree: hasThree, isHDR: isHDR, tables: a.tables.unsafelyUnwrapped, scratch: scratch)
+    unsafe add(P.reals(products.sums), unit: products.unit, tile, isHDR: isHDR)
   }
 }

@@ -16,6 +16,7 @@
 #include "ck_primitives_astc_avx2.h"
 #include "ck_primitives_astc_avx512.h"
 #include "ck_primitives_astc_parts_avx2.h"
+#include "ck_primitives_astc_values_avx2.h"
 #include "ck_primitives_astc_parts_avx512.h"
 
 #include "ck_product.h"

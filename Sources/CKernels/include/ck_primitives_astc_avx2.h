@@ -375,89 +375,6 @@ static inline CK_AVX2 void ck_avx2_astc_palette_sums(
   }
 }
 
-/// A row's palette, 16 numbers of 16 bits: e0·(64 − w) + e1·w for the pairs of ends in `pairs` and
-/// one line of six grid weights (`lines` 0), two of five from 0 and 8 on (1), or three of four from
-/// 0, 4 and 8 on (2).
-static inline CK_AVX2 void ck_avx2_astc_store_palette(
-    CK_INOUT palette, uint64_t pairs, int32_t lines) {
-#define CK_PAIR(W) (64 - (W)), (W)
-  static const int8_t weights[3][32] = {
-      {CK_PAIR(0), CK_PAIR(64), CK_PAIR(12), CK_PAIR(52), CK_PAIR(25), CK_PAIR(39)},
-      {CK_PAIR(0), CK_PAIR(16), CK_PAIR(32), CK_PAIR(48), CK_PAIR(64), 0, 0, 0, 0, 0, 0,
-       CK_PAIR(0), CK_PAIR(16), CK_PAIR(32), CK_PAIR(48), CK_PAIR(64)},
-      {CK_PAIR(0), CK_PAIR(21), CK_PAIR(43), CK_PAIR(64), CK_PAIR(0), CK_PAIR(21), CK_PAIR(43),
-       CK_PAIR(64), CK_PAIR(0), CK_PAIR(21), CK_PAIR(43), CK_PAIR(64)}};
-#undef CK_PAIR
-#define CK_FOUR(P) (P), (P) + 1, (P), (P) + 1, (P), (P) + 1, (P), (P) + 1
-  static const int8_t places[3][32] = {
-      {CK_FOUR(0), CK_FOUR(0), CK_FOUR(0), CK_FOUR(0)},
-      {CK_FOUR(0), CK_FOUR(0), CK_FOUR(2), CK_FOUR(2)},
-      {CK_FOUR(0), CK_FOUR(2), CK_FOUR(4), CK_FOUR(4)}};
-#undef CK_FOUR
-  const __m256i ends = _mm256_shuffle_epi8(
-      _mm256_set1_epi64x((long long)pairs), *(const ck_i256 *)places[lines]);
-  *(ck_i256 *)palette = _mm256_maddubs_epi16(ends, *(const ck_i256 *)weights[lines]);
-}
-
-/// Two digits of the values of two rows, four apart, of kind 2 or 3: three vectors of high digits
-/// and three of low ones, 128 bytes apart, 12 columns of each row in a lane.
-///
-/// Codes, palettes (32 bytes a row) and patterns (an address a row) are those of the first row; bits
-/// 0 and 4 of `threes` say whether the rows have three partitions.
-static inline CK_AVX2 void ck_avx2_astc_look_up_rows(
-    CK_INOUT digits, CK_IN codes, CK_IN palettes, CK_IN patterns, uint32_t threes) {
-  const char *c = (const char *)codes;
-  const __m128i low = _mm_set_epi32(
-      0, *(const ck_i32 *)(c + 128), *(const ck_i32 *)(c + 64), *(const ck_i32 *)c);
-  const __m128i up = _mm_set_epi32(
-      0, *(const ck_i32 *)(c + 144), *(const ck_i32 *)(c + 80), *(const ck_i32 *)(c + 16));
-  const __m256i t = _mm256_set_m128i(up, low), odds = _mm256_srli_epi16(t, 8);
-  const __m256i evens = _mm256_and_si256(t, _mm256_set1_epi16(255));
-  // Quotients by 6 and by 36, exact below 216, of even and of odd bytes.
-#define CK_QUOTIENT(FACTOR) \
-  _mm256_or_si256( \
-      _mm256_mulhi_epu16(evens, _mm256_set1_epi16(FACTOR)), \
-      _mm256_slli_epi16(_mm256_mulhi_epu16(odds, _mm256_set1_epi16(FACTOR)), 8))
-  const __m256i sixth = CK_QUOTIENT(10923), last = CK_QUOTIENT(1821);
-#undef CK_QUOTIENT
-  const __m256i twice = _mm256_add_epi8(sixth, sixth), both = _mm256_add_epi8(last, last);
-  const __m256i first = _mm256_sub_epi8(t, _mm256_add_epi8(twice, _mm256_add_epi8(twice, twice)));
-  const __m256i next = _mm256_sub_epi8(sixth, _mm256_add_epi8(both, _mm256_add_epi8(both, both)));
-  const __m256i three = _mm256_set1_epi8(3);
-  const __m256i isThree = _mm256_set_m128i(
-      _mm_set1_epi32(-(int)(threes >> 4 & 1)), _mm_set1_epi32(-(int)(threes & 1)));
-  const __m256i digit[3] = {
-      _mm256_blendv_epi8(first, _mm256_and_si256(t, three), isThree),
-      _mm256_blendv_epi8(next, _mm256_and_si256(_mm256_srli_epi16(t, 2), three), isThree),
-      _mm256_blendv_epi8(last, _mm256_and_si256(_mm256_srli_epi16(t, 4), three), isThree)};
-  const __m256i a = *(const ck_i256 *)palettes, b = ((const ck_i256 *)palettes)[4];
-  const __m256i upper = _mm256_permute4x64_epi64(
-      _mm256_packus_epi16(_mm256_srli_epi16(a, 7), _mm256_srli_epi16(b, 7)), 0xD8);
-  const __m256i mask = _mm256_set1_epi16(127);
-  const __m256i lower = _mm256_permute4x64_epi64(
-      _mm256_packus_epi16(_mm256_and_si256(a, mask), _mm256_and_si256(b, mask)), 0xD8);
-  const char *const *pattern = (const char *const *)patterns;
-  _Pragma("clang loop unroll(full)") for (int g = 0; g < 3; ++g) {
-    const __m256i place = _mm256_add_epi8(
-        digit[g], _mm256_set_m128i(
-                      *(const ck_i128 *)(pattern[4] + 16 * g),
-                      *(const ck_i128 *)(pattern[0] + 16 * g)));
-    *(ck_i256 *)((char *)digits + 128 * g) = _mm256_shuffle_epi8(upper, place);
-    *(ck_i256 *)((char *)digits + 128 * (g + 3)) = _mm256_shuffle_epi8(lower, place);
-  }
-}
-
-/// Three steps, three apart, of a half: four columns of each row out of four vectors with 12 of two
-/// rows each.
-static inline CK_AVX2 void ck_avx2_astc_store_steps(CK_INOUT steps, CK_IN rows, long stride) {
-  const ck_i256 *v = (const ck_i256 *)rows;
-  const __m256i a = _mm256_unpacklo_epi32(v[0], v[1]), b = _mm256_unpacklo_epi32(v[2], v[3]);
-  const __m256i c = _mm256_unpackhi_epi32(v[0], v[1]), d = _mm256_unpackhi_epi32(v[2], v[3]);
-  *(ck_i256 *)steps = _mm256_unpacklo_epi64(a, b);
-  *(ck_i256 *)((char *)steps + 3 * stride) = _mm256_unpackhi_epi64(a, b);
-  *(ck_i256 *)((char *)steps + 6 * stride) = _mm256_unpacklo_epi64(c, d);
-}
-
 /// Two steps of a panel: sums (32-bit) += codes of at most 64 times activations of 8 columns.
 static inline CK_AVX2 void ck_avx2_astc_panel_pair(CK_INOUT acc, CK_IN codes, CK_IN x) {
   ck_i256 *sum = (ck_i256 *)acc;
@@ -483,12 +400,6 @@ static inline CK_AVX2 void ck_avx2_astc_panel_step(CK_INOUT acc, CK_IN codes, CK
     CK_KEEP_ORDER(total);
     sum[h] = total;
   }
-}
-
-/// sums (32-bit) = 128·sums.
-static inline CK_AVX2 void ck_avx2_astc_panel_shift(CK_INOUT acc) {
-  ck_i256 *sum = (ck_i256 *)acc;
-  CK_BOTH_HALVES { sum[h] = _mm256_slli_epi32(sum[h], 7); }
 }
 
 #endif

@@ -93,28 +93,8 @@ static inline CK_AVX512_VBMI void ck_avx512_astc_unpack_line(
   }
 }
 
-/// Both accumulators (32-bit) = 128 times themselves.
-static inline CK_AVX512_VBMI void ck_avx512_astc_panel_shift(CK_INOUT acc0, CK_INOUT acc1) {
-  *(ck_i512 *)acc0 = _mm512_slli_epi32(*(const ck_i512 *)acc0, 7);
-  *(ck_i512 *)acc1 = _mm512_slli_epi32(*(const ck_i512 *)acc1, 7);
-}
-
-/// high (32-bit) = 128·high + low.
-static inline CK_AVX512_VBMI void ck_avx512_astc_join(CK_INOUT high, CK_IN low) {
-  *(ck_i512 *)high = _mm512_add_epi32(
-      _mm512_slli_epi32(*(const ck_i512 *)high, 7), *(const ck_i512 *)low);
-}
-
 // What the codes of a tile of kind 1 stand for: two vectors, of the lanes of 128 bits, j holding for
 // rows 4j and 4j + 2 (the first), and for rows 4j + 1 and 4j + 3 (the second), eight bytes each.
-
-/// Those of one tile from what `ck_avx2_astc_palette` makes.
-static inline CK_AVX512_VBMI void ck_avx512_astc_tables(CK_INOUT tables, CK_IN halves) {
-  const ck_i256 *h = (const ck_i256 *)halves;
-  ck_i512 *t = (ck_i512 *)tables;
-  t[0] = _mm512_inserti64x4(_mm512_castsi256_si512(h[0]), h[2], 1);
-  t[1] = _mm512_inserti64x4(_mm512_castsi256_si512(h[1]), h[3], 1);
-}
 
 /// 16 bytes of each of two tiles, 16 bits each.
 static inline CK_AVX512_VBMI __m512i ck_avx512_astc_bytes(CK_IN side, long stride) {
@@ -123,16 +103,19 @@ static inline CK_AVX512_VBMI __m512i ck_avx512_astc_bytes(CK_IN side, long strid
       _mm256_castsi128_si256(*(const ck_i128 *)s), *(const ck_i128 *)(s + stride), 1));
 }
 
+/// The rows of two tiles of kind 1 that are lines.
+static inline CK_AVX512_VBMI uint32_t ck_avx512_astc_lines(CK_IN side, long stride) {
+  const char *s = (const char *)side + 88;
+  return ~((uint32_t) * (const uint16_t *)s | (uint32_t) * (const uint16_t *)(s + stride) << 16);
+}
+
 /// As `ck_avx2_astc_palette`, of two tiles whose side records are `stride` bytes apart, in 16 bits:
 /// five vectors of q of the codes 1 to 5, then slopes, bases, and 102 more than the exponents of
-/// units, which are 0 of rows that are lines.
+/// units, which are 0 of rows that are lines: bits of `lines`, the second tile's above the first's.
 static inline CK_AVX512_VBMI void ck_avx512_astc_palettes(
-    CK_INOUT palettes, CK_IN side, long stride) {
+    CK_INOUT palettes, CK_IN side, long stride, uint32_t lines) {
   const char *s = (const char *)side;
   const __m512i v0 = ck_avx512_astc_bytes(s, stride), v1 = ck_avx512_astc_bytes(s + 16, stride);
-  const __mmask32 lines =
-      ~((uint32_t) * (const uint16_t *)(s + 88) |
-        (uint32_t) * (const uint16_t *)(s + stride + 88) << 16);
   const __mmask32 coarse = _mm512_cmpgt_epi16_mask(v0, _mm512_set1_epi16(127));
   __m512i low = _mm512_slli_epi16(_mm512_and_si512(v0, _mm512_set1_epi16(0x7F)), 1);
   low = _mm512_mask_add_epi16(low, coarse, low, low);
@@ -286,12 +269,6 @@ static inline CK_AVX512_VBMI void ck_avx512_astc_palette_sums(
       _mm512_add_epi32(e, _mm512_srli_epi64(e, 32)), 0xAAAA, o, _mm512_slli_epi64(o, 32));
   const __m512i q = ck_avx512_astc_look_up(even, odd, ck_avx512_astc_tail(side));
   *(ck_i512 *)sums = _mm512_dpbusd_epi32(both, q, ck_avx512_splat(a + 32));
-}
-
-/// One tile: acc (32-bit) += bytes of 4 columns.
-static inline CK_AVX512_VBMI void ck_avx512_astc_step(CK_INOUT acc, CK_IN codes, CK_IN x) {
-  *(ck_i512 *)acc = _mm512_dpbusd_epi32(
-      *(const ck_i512 *)acc, *(const ck_i512 *)codes, ck_avx512_splat(x));
 }
 
 #endif

@@ -9,22 +9,17 @@ enum {
   CK_PANEL_ROWS = 32,
   /// Bytes before the panel in a thread's scratch: 12 tokens × 32 rows × 4.
   CK_ACCUMULATOR_BYTES = 12 * 32 * 4,
-  /// ASTC: bytes of one tile while it is unpacked: two digits, units, and a row each a palette, the
-  /// address of its pattern, its pairs of ends and what lines they make; then digits of 8 rows.
-  CK_ASTC_TILE_BYTES = 2 * 9 * 64 + 64 + 16 * (32 + 8 + 8 + 4) + 2 * 3 * 4 * 32,
-  /// ASTC: bytes of a block of the largest panel: two digits of 9 steps, two numbers a row.
-  CK_ASTC_PANEL_BLOCK_BYTES = 32 * (2 * 9 * 4 + 2 * 4),
+  /// ASTC: bytes of one tile while it is at work: 18 steps of values; what they are made from, and then
+  /// activations of 16 bits of 12 tokens.
+  CK_ASTC_TILE_BYTES = 18 * 64 + 12 * 80,
+  /// ASTC: bytes of a block of the largest panel: 18 steps of values, two numbers a row.
+  CK_ASTC_PANEL_BLOCK_BYTES = 32 * (18 * 4 + 2 * 4),
   /// ASTC: where the tables begin of two ends each for 2 × 256 pairs of numbers of 12 levels, plain
-  /// and with an offset; for 2 × 1024 pairs of 20 levels; and of 2 × 1024 patterns and an empty one.
+  /// and with an offset; for 2 × 1024 pairs of 20 levels; and of 2 × 1024 patterns as planes of bits,
+  /// 16 bytes each (ck_primitives_astc_parts_avx2.h); behind them two of ones and two of zeros.
   CK_ASTC_PAIRS12 = 0,
   CK_ASTC_PAIRS20 = 2 * 256 * 2,
-  CK_ASTC_PATTERNS = CK_ASTC_PAIRS20 + 2 * 1024 * 2,
-  /// Bytes of a pattern: three times 16, of which 12 are used.
-  CK_ASTC_PATTERN_BYTES = 48,
-  CK_ASTC_PATTERN_COUNT = 2 * 1024 + 1,
-  /// The same patterns as planes of bits, 16 bytes each (ck_primitives_astc_parts_avx2.h); behind
-  /// them two of ones and two of zeros.
-  CK_ASTC_PLANES = CK_ASTC_PATTERNS + CK_ASTC_PATTERN_COUNT * CK_ASTC_PATTERN_BYTES,
+  CK_ASTC_PLANES = CK_ASTC_PAIRS20 + 2 * 1024 * 2,
   CK_ASTC_PLANE_BYTES = 16,
   CK_ASTC_PLANE_COUNT = 2 * 1024 + 4,
   CK_ASTC_TABLE_BYTES = CK_ASTC_PLANES + CK_ASTC_PLANE_COUNT * CK_ASTC_PLANE_BYTES,
