@@ -95,7 +95,8 @@ struct AllocationTests {
       let bytes = unsafe UnsafeMutableRawPointer(a + 3 * count)
       let keys = unsafe UnsafeMutableRawPointer(a + 4 * count + 2)
         .alignedDown(toMultipleOf: 8).assumingMemoryBound(to: UInt64.self)
-      let places = unsafe UnsafeMutableRawPointer(a + 7 * count + 8).assumingMemoryBound(to: Int32.self)
+      let places = unsafe UnsafeMutableRawPointer(a + 7 * count + 8)
+        .assumingMemoryBound(to: Int32.self)
       return allocations {
         unsafe vectors.rmsNorm(a, weight: b, epsilon: 1e-5, output: c, count: count)
         unsafe vectors.rmsNorm(

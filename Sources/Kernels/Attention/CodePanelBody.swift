@@ -125,6 +125,26 @@ struct DoubledCodeRows<Half: CodePanelRows>: CodePanelRows {
   }
 }
 
+/// Three rows: what is left of most models' groups of query heads, with one look at B.
+struct ThreeCodeRows<Bundle: CodePanelBundle>: CodePanelRows {
+  var two: TwoCodeRows<Bundle>
+  var one: OneCodeRow<Bundle>
+
+  @inline(__always) static var rowCount: Int { 3 }
+  @inline(__always) static var zero: Self { Self(two: .zero, one: .zero) }
+
+  @inline(__always)
+  mutating func add(_ codes: Bundle.Codes, _ x: UnsafePointer<Int16>, stride: Int) {
+    unsafe two.add(codes, x, stride: stride)
+    unsafe one.add(codes, x + 2 &* stride, stride: stride)
+  }
+
+  @inline(__always) func store(_ panel: CKCodePanel, row: Int, column: Int) {
+    unsafe two.store(panel, row: row, column: column)
+    unsafe one.store(panel, row: row &+ 2, column: column)
+  }
+}
+
 typealias TwoCodeRows<B: CodePanelBundle> = DoubledCodeRows<OneCodeRow<B>>
 typealias FourCodeRows<B: CodePanelBundle> = DoubledCodeRows<TwoCodeRows<B>>
 typealias EightCodeRows<B: CodePanelBundle> = DoubledCodeRows<FourCodeRows<B>>
@@ -144,7 +164,8 @@ func codePanelInFours<P: CodePanelPrimitives>(
   unsafe addColumns(panel, from: column)
 }
 
-/// `CodePanelFunction`, eight rows and two bundles at a time, as 32 registers allow.
+/// `CodePanelFunction`, eight rows and two bundles at a time, as 32 registers allow; four rows of the
+/// one bundle that may be left.
 @inline(__always)
 func codePanelInEights<P: CodePanelPrimitives>(
   _: P.Type, _ arguments: UnsafePointer<CKCodePanel>
@@ -157,7 +178,7 @@ func codePanelInEights<P: CodePanelPrimitives>(
     column &+= 32
   }
   while unsafe column &+ 16 <= panel.columnCount {
-    unsafe addEights(OneCodeBundle<P>.self, panel, column, ahead)
+    unsafe addFours(OneCodeBundle<P>.self, panel, column, from: 0, ahead, rowsInTile: 8)
     column &+= 16
   }
   unsafe addColumns(panel, from: column)
@@ -176,7 +197,7 @@ private func addEights<B: CodePanelBundle>(
   unsafe addFours(B.self, panel, column, from: row, ahead, rowsInTile: 8)
 }
 
-/// The rows from `first` on, four, two and one at a time; the parts of what is asked for go by tiles
+/// The rows from `first` on, four at a time and what is left together; the parts of what is asked for go by tiles
 /// of four or of eight rows and, with eight, of two bundles.
 @inline(__always)
 private func addFours<B: CodePanelBundle>(
@@ -192,12 +213,11 @@ private func addFours<B: CodePanelBundle>(
     row &+= 4
   }
   let next = unsafe ahead.begin(rowTile: row &>> shift, columnTile: columnTile)
-  if unsafe row &+ 2 <= panel.rowCount {
-    unsafe addTile(TwoCodeRows<B>.self, panel, row, column, ahead, next)
-    row &+= 2
-  }
-  if unsafe row < panel.rowCount {
-    unsafe addTile(OneCodeRow<B>.self, panel, row, column, ahead, next)
+  switch unsafe panel.rowCount &- row {
+  case 3: unsafe addTile(ThreeCodeRows<B>.self, panel, row, column, ahead, next)
+  case 2: unsafe addTile(TwoCodeRows<B>.self, panel, row, column, ahead, next)
+  case 1: unsafe addTile(OneCodeRow<B>.self, panel, row, column, ahead, next)
+  default: break
   }
 }
 
