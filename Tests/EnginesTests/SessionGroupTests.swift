@@ -145,6 +145,9 @@ import Testing
       #expect(sessions.map(\.positionCount) == [64, 64, 63])
       #expect(try sessions.map(drawn) == before)
       #expect(group.cacheUsage.held.allocatedBytes == 3 * page)
+      // A step of nobody is none.
+      try group.decode([], in: [])
+      try group.run([])
       // And goes on where there is room.
       try group.decode([9], in: [sessions[2]])
       sessions[0].truncate(to: 0)

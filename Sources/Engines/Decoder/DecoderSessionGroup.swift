@@ -63,6 +63,7 @@ final class DecoderSessionGroup: SessionGroup {
       }
       return session
     }
+    guard count > 0 else { return }
     try reserve(count: count, session: ours, tokens: tokens)
     graph.begin()
     graph.recordsDetail = false
