@@ -38,9 +38,9 @@ package struct MetricDefinition: Codable, Hashable, Sendable {
         + "+ reasoning + response, against the limit and whose limit that is"),
     .init(
       name: "KV",
-      meaning: "cache bytes predicted before the request for all tokens it may take, then "
-        + "allocated (whole pages), used (stored positions with scales), ideal (positions x bytes a "
-        + "position)"),
+      meaning: "cache bytes, of each session by itself: predicted before the request for all "
+        + "tokens it may take, then allocated (whole pages), used (stored positions with scales), "
+        + "ideal (positions x bytes a position)"),
     .init(
       name: "MBU",
       meaning:

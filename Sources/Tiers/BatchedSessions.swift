@@ -79,8 +79,7 @@ package final class BatchedSessions {
     served.promptTokenCount = prompts[0].count
     served.tokenTimes.reserveCapacity(responseTokens)
     let length = served.cachedPositionCount + prompts[0].count + max(responseTokens - 1, 0)
-    served.predictCache(
-      of: group, positions: sessions.map { _ in length }, shared: served.cachedPositionCount)
+    served.predictCache(of: group, positions: sessions.map { _ in length })
     served.submitted = trace.begin(
       .request, .request, Int64(requestCount), .sessions, Int64(sessions.count), .repetition,
       Int64(repetition))

@@ -70,7 +70,7 @@ package struct ServedRequest: Sendable {
   package var sessionCount = 1
   /// Cache bytes that were predicted before the request, for as many tokens as it may take.
   package var predictedCacheBytes = 0
-  /// Cache bytes at the end.
+  /// Cache bytes at the end: of each session by itself, whatever it shares with others.
   package var cache = SessionCacheUsage(allocated: 0, used: 0, ideal: 0)
   /// Why generation stopped.
   package var finish = Finish.length
@@ -85,10 +85,10 @@ package struct ServedRequest: Sendable {
 
   package init() {}
 
-  /// Says what sessions will take at those lengths at most.
-  mutating func predictCache(of group: any SessionGroup, positions: [Int], shared: Int = 0) {
+  /// Says what sessions will take at those lengths at most, each by itself.
+  mutating func predictCache(of group: any SessionGroup, positions: [Int]) {
     predictedCacheBytes =
-      group.predictedUsage(positions: positions, sharedPositions: shared).allocatedBytes
+      group.predictedUsage(positions: positions, sharedPositions: 0).allocatedBytes
   }
 }
 

@@ -7,7 +7,7 @@
 -- interval: 95 % bootstrap percentile interval of the median, resampled by request; needs 6 samples
 -- percentile: nearest rank; refused with too few values (P90 needs 64, P99 662 independent ones: MLPerf LoadGen's early-stopping rule at 99 % confidence)
 -- context used: positions in the cache after the request: instructions + tools + history + prompt + reasoning + response, against the limit and whose limit that is
--- KV: cache bytes predicted before the request for all tokens it may take, then allocated (whole pages), used (stored positions with scales), ideal (positions x bytes a position)
+-- KV: cache bytes, of each session by itself: predicted before the request for all tokens it may take, then allocated (whole pages), used (stored positions with scales), ideal (positions x bytes a position)
 -- MBU: bytes that must move per token, or per step of several sessions / time / memory read bandwidth measured in this run
 -- modelled: the tier runs in this process on the same kernels; network and data centre are not in its times
 -- verdict: trusted: nothing speaks against it; noisy: disturbed; invalid: not a measurement
