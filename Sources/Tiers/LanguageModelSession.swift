@@ -132,16 +132,19 @@ package final class LanguageModelSession {
 
   /// A session that stands behind those tokens.
   private func fork(at tokens: [Int32]) throws -> any Session {
-    // Taken out, so that one that fails is not begun at again.
-    var source = frontier
-    frontier = nil
-    let fork = try engineCall { () throws(EngineError) in
-      if source == nil { source = try ContextFrontier(in: group, adapter: session.adapter) }
-      return try source?.fork(behind: tokens)
+    try engineCall { () throws(EngineError) in
+      var source: ContextFrontier
+      if let frontier {
+        source = frontier
+      } else {
+        source = try ContextFrontier(in: group, adapter: session.adapter)
+      }
+      // Taken out, so that one that fails is not begun at again.
+      frontier = nil
+      let fork = try source.fork(behind: tokens)
+      frontier = source
+      return fork
     }
-    frontier = source
-    guard let fork else { preconditionFailure("made just now") }
-    return fork
   }
 
   /// Answers what follows with an adapter of the engine, or with none. What was said before was
