@@ -43,9 +43,8 @@ package struct MetricDefinition: Codable, Hashable, Sendable {
         + "ideal (positions x bytes a position)"),
     .init(
       name: "MBU",
-      meaning:
-        "bytes that must move per token, or per step of several sessions / time / memory read bandwidth measured in this run"
-    ),
+      meaning: "bytes that must move per token, or per step of several sessions / time / memory "
+        + "read bandwidth measured in this run"),
     .init(
       name: "modelled",
       meaning: "the tier runs in this process on the same kernels; network and data centre are not "
