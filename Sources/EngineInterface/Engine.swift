@@ -187,7 +187,7 @@ package struct SessionOptions {
   package var sessionCount = 1
   /// The tier that the cache's account is shown under; nothing depends on it.
   package var tier: String
-  /// Positions of a page of the cache: a multiple of 16.
+  /// Positions of a page of the cache: a multiple of 16, at most 512.
   package var pagePositions = 64
   /// Whether equal beginnings are kept and computed once: a prompt that begins like an earlier one
   /// skips the pages that are there.

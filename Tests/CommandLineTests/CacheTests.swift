@@ -60,8 +60,8 @@ import Testing
     let recorded = try #require(try summary.json() as? [String: Any])
     #expect((recorded["requests"] as? [Any])?.count == 30 - refused.count)
     for (options, says) in [
-      ("--shorten 7", "--shorten 7"), ("--page 20", "--page"), ("--budget 1,2", "--budget"),
-      ("--sessions 0", "--sessions"), ("-ctk q3", "-ctk 'q3'"),
+      ("--shorten 7", "--shorten 7"), ("--page 20", "--page"), ("--page 1024", "--page"),
+      ("--budget 1,2", "--budget"), ("--sessions 0", "--sessions"), ("-ctk q3", "-ctk 'q3'"),
     ] {
       let mistake = try replay(options)
       #expect(mistake.status == 2 && mistake.error.contains(says), "\(mistake)")

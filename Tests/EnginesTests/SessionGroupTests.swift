@@ -156,6 +156,28 @@ import Testing
     }
   }
 
+  /// Weights get their codes page by page, and a code that moves by one changes activations' codes
+  /// behind it: the logits are near, not equal.
+  @Test(arguments: [("f16", 1e-4), ("s8", 0.06), ("u4g32", 0.06)])
+  func pagesMayHaveOtherLengths(_ cache: String, _ tolerance: Double) throws {
+    try withEngine(.f32) { engine, _, _ in
+      let prompt = ids(600, seed: 1)
+      func run(_ pagePositions: Int) throws -> [[Float]] {
+        var options = options(cache: cache, context: 700)
+        options.pagePositions = pagePositions
+        return try engine.makeSession(options).logits(prompt)
+      }
+      let usual = try run(64)
+      for length in [16, 512] {
+        let error = relativeError(try run(length), usual)
+        #expect(error <= tolerance, "pages of \(length): \(error)")
+      }
+      for wrong in [0, -16, 8, 100, 528, 1024] {
+        #expect(throws: EngineError.self) { try run(wrong) }
+      }
+    }
+  }
+
   @Test func aSessionThatIsGoneHoldsNothing() throws {
     try withEngine(.u2c) { engine, _, _ in
       let group = try engine.makeSessionGroup(options())

@@ -155,8 +155,9 @@ extension DecoderEngine {
     guard ![keys, values].contains(where: \.isByteCode) || header.headDimension <= 512 else {
       throw .unsupported("a cache of 8-bit elements needs heads of at most 512 elements")
     }
-    guard options.pagePositions > 0, options.pagePositions % 16 == 0 else {
-      throw .unsupported("a page of the cache has a multiple of 16 positions")
+    // Sums over a page's codes fit 32 bits up to 512 positions.
+    guard 16...512 ~= options.pagePositions, options.pagePositions % 16 == 0 else {
+      throw .unsupported("a page of the cache has a multiple of 16 positions, at most 512")
     }
     let geometry = CacheGeometry(
       storeCount: weights.storeCount, headCount: header.keyValueHeadCount,

@@ -43,7 +43,7 @@ struct ReplayCommand: ParsableCommand {
   @Option(help: "Requests that run together at most.")
   var sessions = 8
 
-  @Option(name: .customLong("page"), help: "Positions of a page, a multiple of 16.")
+  @Option(name: .customLong("page"), help: "Positions of a page, a multiple of 16 up to 512.")
   var pagePositions = 64
 
   @Option(
@@ -68,8 +68,8 @@ struct ReplayCommand: ParsableCommand {
     try Limits.check(shorten, upTo: 1 << 20, option: "--shorten")
     try Limits.check(sessions, upTo: Limits.sessions, option: "--sessions")
     try Limits.check(batchTokens, upTo: Limits.tokens, option: "-b")
-    guard pagePositions >= 16, pagePositions <= 1 << 16, pagePositions % 16 == 0 else {
-      throw ValidationError("--page must be a multiple of 16, at most 65536.")
+    guard 16...512 ~= pagePositions, pagePositions % 16 == 0 else {
+      throw ValidationError("--page must be a multiple of 16, at most 512.")
     }
     guard timeScale.isFinite, 0...1e6 ~= timeScale else {
       throw ValidationError("--time-scale must be in 0...1000000.")
