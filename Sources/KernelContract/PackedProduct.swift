@@ -96,12 +96,14 @@ import PackedFormats
 
 /// The working memory that a GEMM kernel needs on each thread.
 package enum PackedProductScratch {
-  /// Bytes for a panel of rows unpacked over all columns, and for the accumulators of a tile.
+  /// Bytes for a panel's sums of a block of tokens, and for a strip of its columns unpacked.
   package static func byteCount(columns: Int) -> Int {
-    Int(CK_ACCUMULATOR_BYTES) + (columns + 63) / 64 * 64 * Int(CK_PANEL_ROWS)
+    let stripColumns = min(Int(CK_STRIP_COLUMNS), (columns + 63) / 64 * 64)
+    return Int(CK_BLOCK_BYTES) + stripColumns * Int(CK_PANEL_ROWS)
   }
 
-  /// The same over ASTC, which is more than over the other formats: a panel may have 16 bits a value.
+  /// Bytes for a panel of ASTC unpacked over all columns, which may have 16 bits a value, and for the
+  /// accumulators of a token tile.
   package static func astcByteCount(columns: Int) -> Int {
     let blockCount = (columns + 35) / 36
     let blocks = (blockCount + 63) / 64 * 64 + blockCount * Int(CK_ASTC_PANEL_BLOCK_BYTES)

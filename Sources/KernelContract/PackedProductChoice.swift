@@ -1,7 +1,7 @@
 import PackedFormats
 
 /// Which kernel multiplies how many tokens: GEMV token by token, which reads a row tile from memory
-/// once and then from cache, or GEMM, which unpacks it once.
+/// once and then from cache, or GEMM, which unpacks a part of it at a time for several tokens.
 ///
 /// A number for each family of kernels: the tokens from which on GEMM is chosen. Both give the same
 /// bits, so that nothing but time depends on it. What stands in the repository was measured, see

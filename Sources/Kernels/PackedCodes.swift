@@ -2,7 +2,8 @@
 protocol PackedCodes {
   associatedtype Primitives: TilePrimitives
   associatedtype Quad: QuadAccumulator where Quad.Sums == Primitives.Sums
-  associatedtype Panel: PanelAccumulator where Panel.Sums == Primitives.Sums
+  associatedtype Panel: PanelAccumulator
+  where Panel.Sums == Primitives.Sums, Panel.Bytes == Primitives.Bytes
   associatedtype Tokens: TokenTile where Tokens.Accumulator == Panel
   associatedtype FewTokens: TokenTile where FewTokens.Accumulator == Panel
 
@@ -12,8 +13,14 @@ protocol PackedCodes {
   /// have one per chunk: the weights' group, or the chunk where they have none.
   static var groupColumns: Int { get }
 
-  /// Unpacks one quad into steps of 4 columns, `stride` bytes apart.
-  static func unpack(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int)
+  /// Unpacks one of the four steps of 4 columns of a piece, which is 16 columns: `quadColumns` in
+  /// 256 bytes.
+  static func step(_ index: Int, _ piece: UnsafeRawPointer) -> Primitives.Bytes
+}
+
+extension PackedCodes {
+  /// Bytes of a piece of 16 columns.
+  @inline(__always) static var pieceBytes: Int { 256 &* 16 / quadColumns }
 }
 
 /// What the formats need beside it whose activations have one scale a token.
@@ -36,12 +43,9 @@ enum ByteCodes<Primitives: TilePrimitives>: PackedCodes {
   @inline(__always) static var groupColumns: Int { 64 }
 
   @inline(__always)
-  static func unpack(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int) {
-    // Four vectors of a quad, four steps of a panel.
-    unsafe Primitives.unpackBytes(codes, to: panel)
-    unsafe Primitives.unpackBytes(codes + 64, to: panel + stride)
-    unsafe Primitives.unpackBytes(codes + 128, to: panel + 2 &* stride)
-    unsafe Primitives.unpackBytes(codes + 192, to: panel + 3 &* stride)
+  static func step(_ index: Int, _ piece: UnsafeRawPointer) -> Primitives.Bytes {
+    // Four vectors.
+    unsafe Primitives.bytes(piece + index &* 64)
   }
 }
 
@@ -55,8 +59,8 @@ enum GroupedByteCodes<Primitives: TilePrimitives>: PackedCodes {
   @inline(__always) static var groupColumns: Int { 32 }
 
   @inline(__always)
-  static func unpack(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int) {
-    unsafe ByteCodes<Primitives>.unpack(codes, to: panel, stride: stride)
+  static func step(_ index: Int, _ piece: UnsafeRawPointer) -> Primitives.Bytes {
+    unsafe ByteCodes<Primitives>.step(index, piece)
   }
 }
 
@@ -70,12 +74,9 @@ enum NibbleCodes<Primitives: TilePrimitives>: PackedCodes {
   @inline(__always) static var groupColumns: Int { 32 }
 
   @inline(__always)
-  static func unpack(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int) {
-    // Four vectors of a quad, two steps each.
-    unsafe Primitives.unpackNibbles(codes, to: panel, stride: stride)
-    unsafe Primitives.unpackNibbles(codes + 64, to: panel + 2 &* stride, stride: stride)
-    unsafe Primitives.unpackNibbles(codes + 128, to: panel + 4 &* stride, stride: stride)
-    unsafe Primitives.unpackNibbles(codes + 192, to: panel + 6 &* stride, stride: stride)
+  static func step(_ index: Int, _ piece: UnsafeRawPointer) -> Primitives.Bytes {
+    // Two vectors of two steps.
+    unsafe Primitives.nibbles(piece + index / 2 &* 64, field: index % 2)
   }
 }
 
@@ -93,12 +94,9 @@ enum PairCodes<Primitives: TilePrimitives>: PerTokenCodes {
   @inline(__always) static var factor: Float { 0.5 }
 
   @inline(__always)
-  static func unpack(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int) {
-    // Four vectors of a quad, four steps each.
-    unsafe Primitives.unpackPairs(codes, to: panel, stride: stride)
-    unsafe Primitives.unpackPairs(codes + 64, to: panel + 4 &* stride, stride: stride)
-    unsafe Primitives.unpackPairs(codes + 128, to: panel + 8 &* stride, stride: stride)
-    unsafe Primitives.unpackPairs(codes + 192, to: panel + 12 &* stride, stride: stride)
+  static func step(_ index: Int, _ piece: UnsafeRawPointer) -> Primitives.Bytes {
+    // One vector.
+    unsafe Primitives.pairs(piece, field: index)
   }
 }
 

@@ -8,10 +8,11 @@
   enum AVX2: TilePrimitives {
     typealias Sums = Halves<__m256i>
     typealias Reals = Halves<SIMD8<Float>>
+    typealias Bytes = Halves<__m256i>
     typealias ByteTokens = FourTokens<BytePanel>
     typealias SmallTokens = SixTokens<SmallPanel>
-    typealias FewByteTokens = TwoTokens<BytePanel>
-    typealias FewSmallTokens = TwoTokens<SmallPanel>
+    typealias FewByteTokens = FourTokens<BytePanel>
+    typealias FewSmallTokens = FourTokens<SmallPanel>
 
     @inline(__always) static var byteBias: Int32 { 0 }
     @inline(__always) static var zeroSums: Sums { Sums(low: .zero, high: .zero) }
@@ -60,8 +61,9 @@
     struct BytePanel: PanelAccumulator {
       var accumulator: Sums
       @inline(__always) static var tileCount: Int { 1 }
+      @inline(__always) static func codes(_ tile: (Int) -> Bytes) -> Bytes { tile(0) }
       @inline(__always) static var zero: Self { Self(accumulator: zeroSums) }
-      @inline(__always) static func runLength(maximumCode: Int) -> Int { Int.max & ~7 }
+      @inline(__always) static func runLength(maximumCode: Int) -> Int { 1 << 20 }
 
       @inline(__always) mutating func dot(_ codes: Sums, _ x: UnsafeRawPointer) {
         var codes = codes
@@ -75,9 +77,10 @@
       /// 32 sums of 16 bits, two a row.
       var accumulator: Sums
       @inline(__always) static var tileCount: Int { 1 }
+      @inline(__always) static func codes(_ tile: (Int) -> Bytes) -> Bytes { tile(0) }
       @inline(__always) static var zero: Self { Self(accumulator: zeroSums) }
       @inline(__always) static func runLength(maximumCode: Int) -> Int {
-        32767 / (2 * 127 * maximumCode) & ~7
+        32767 / (2 * 127 * maximumCode) & ~15
       }
 
       @inline(__always) mutating func dot(_ codes: Sums, _ x: UnsafeRawPointer) {
@@ -93,23 +96,22 @@
       }
     }
 
-    @inline(__always)
-    static func unpackBytes(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer) {
-      unsafe ck_avx2_unpack_bytes(panel, codes)
+    @inline(__always) static func bytes(_ codes: UnsafeRawPointer) -> Bytes {
+      var bytes = zeroSums
+      unsafe ck_avx2_bytes(&bytes, codes)
+      return bytes
     }
 
-    @inline(__always)
-    static func unpackNibbles(
-      _ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int
-    ) {
-      unsafe ck_avx2_unpack_nibbles(panel, codes, stride)
+    @inline(__always) static func nibbles(_ codes: UnsafeRawPointer, field: Int) -> Bytes {
+      var bytes = zeroSums
+      unsafe ck_avx2_nibbles(&bytes, codes, Int32(truncatingIfNeeded: 4 &* field))
+      return bytes
     }
 
-    @inline(__always)
-    static func unpackPairs(
-      _ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int
-    ) {
-      unsafe ck_avx2_unpack_pairs(panel, codes, stride)
+    @inline(__always) static func pairs(_ codes: UnsafeRawPointer, field: Int) -> Bytes {
+      var bytes = zeroSums
+      unsafe ck_avx2_pairs(&bytes, codes, Int32(truncatingIfNeeded: 2 &* field))
+      return bytes
     }
 
     @inline(__always) static func add(_ a: Sums, _ b: Sums) -> Sums {

@@ -8,12 +8,13 @@
   enum AVX2VNNI: TilePrimitives {
     typealias Sums = AVX2.Sums
     typealias Reals = AVX2.Reals
+    typealias Bytes = AVX2.Bytes
     typealias BytePanel = Panel
     typealias SmallPanel = Panel
     typealias ByteTokens = SixTokens<Panel>
     typealias SmallTokens = SixTokens<Panel>
-    typealias FewByteTokens = TwoTokens<Panel>
-    typealias FewSmallTokens = TwoTokens<Panel>
+    typealias FewByteTokens = FourTokens<Panel>
+    typealias FewSmallTokens = FourTokens<Panel>
 
     @inline(__always) static var byteBias: Int32 { 128 }
     @inline(__always) static var zeroSums: Sums { AVX2.zeroSums }
@@ -77,8 +78,9 @@
     struct Panel: PanelAccumulator {
       var accumulator: Sums
       @inline(__always) static var tileCount: Int { 1 }
+      @inline(__always) static func codes(_ tile: (Int) -> Bytes) -> Bytes { tile(0) }
       @inline(__always) static var zero: Self { Self(accumulator: zeroSums) }
-      @inline(__always) static func runLength(maximumCode: Int) -> Int { Int.max & ~7 }
+      @inline(__always) static func runLength(maximumCode: Int) -> Int { 1 << 20 }
 
       @inline(__always) mutating func dot(_ codes: Sums, _ x: UnsafeRawPointer) {
         var codes = codes
@@ -88,23 +90,16 @@
       @inline(__always) func sums(tile: Int) -> Sums { accumulator }
     }
 
-    @inline(__always)
-    static func unpackBytes(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer) {
-      unsafe ck_avx2vnni_unpack_bytes(panel, codes)
+    @inline(__always) static func bytes(_ codes: UnsafeRawPointer) -> Bytes {
+      unsafe codes.loadUnaligned(as: Bytes.self)
     }
 
-    @inline(__always)
-    static func unpackNibbles(
-      _ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int
-    ) {
-      unsafe AVX2.unpackNibbles(codes, to: panel, stride: stride)
+    @inline(__always) static func nibbles(_ codes: UnsafeRawPointer, field: Int) -> Bytes {
+      unsafe AVX2.nibbles(codes, field: field)
     }
 
-    @inline(__always)
-    static func unpackPairs(
-      _ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int
-    ) {
-      unsafe AVX2.unpackPairs(codes, to: panel, stride: stride)
+    @inline(__always) static func pairs(_ codes: UnsafeRawPointer, field: Int) -> Bytes {
+      unsafe AVX2.pairs(codes, field: field)
     }
 
     @inline(__always) static func add(_ a: Sums, _ b: Sums) -> Sums { AVX2.add(a, b) }

@@ -8,6 +8,7 @@
   enum AVX512: TilePrimitives {
     typealias Sums = __m512i
     typealias Reals = SIMD16<Float>
+    typealias Bytes = __m512i
     typealias BytePanel = TwoTilePanel
     typealias SmallPanel = TwoTilePanel
     typealias ByteTokens = TwelveTokens<TwoTilePanel>
@@ -81,8 +82,11 @@
       var first: __m512i
       var second: __m512i
       @inline(__always) static var tileCount: Int { 2 }
+      @inline(__always) static func codes(_ tile: (Int) -> Bytes) -> Halves<__m512i> {
+        Halves(low: tile(0), high: tile(1))
+      }
       @inline(__always) static var zero: Self { Self(first: .zero, second: .zero) }
-      @inline(__always) static func runLength(maximumCode: Int) -> Int { Int.max & ~7 }
+      @inline(__always) static func runLength(maximumCode: Int) -> Int { 1 << 20 }
 
       @inline(__always) mutating func dot(_ codes: Halves<__m512i>, _ x: UnsafeRawPointer) {
         var codes = codes
@@ -92,23 +96,20 @@
       @inline(__always) func sums(tile: Int) -> __m512i { tile == 0 ? first : second }
     }
 
-    @inline(__always)
-    static func unpackBytes(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer) {
-      unsafe ck_avx512_unpack_bytes(panel, codes)
+    @inline(__always) static func bytes(_ codes: UnsafeRawPointer) -> Bytes {
+      unsafe codes.loadUnaligned(as: Bytes.self)
     }
 
-    @inline(__always)
-    static func unpackNibbles(
-      _ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int
-    ) {
-      unsafe ck_avx512_unpack_nibbles(panel, codes, stride)
+    @inline(__always) static func nibbles(_ codes: UnsafeRawPointer, field: Int) -> Bytes {
+      var bytes = Bytes.zero
+      unsafe ck_avx512_nibbles(&bytes, codes, UInt32(truncatingIfNeeded: 4 &* field))
+      return bytes
     }
 
-    @inline(__always)
-    static func unpackPairs(
-      _ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int
-    ) {
-      unsafe ck_avx512_unpack_pairs(panel, codes, stride)
+    @inline(__always) static func pairs(_ codes: UnsafeRawPointer, field: Int) -> Bytes {
+      var bytes = Bytes.zero
+      unsafe ck_avx512_pairs(&bytes, codes, UInt32(truncatingIfNeeded: 2 &* field))
+      return bytes
     }
 
     @inline(__always) static func add(_ a: Sums, _ b: Sums) -> Sums {

@@ -6,10 +6,11 @@
 enum Portable: TilePrimitives {
   typealias Sums = SIMD16<Int32>
   typealias Reals = SIMD16<Float>
+  typealias Bytes = Halves<SIMD16<UInt16>>
   typealias ByteTokens = OneToken<BytePanel>
   typealias SmallTokens = TwoTokens<SmallPanel>
   typealias FewByteTokens = OneToken<BytePanel>
-  typealias FewSmallTokens = OneToken<SmallPanel>
+  typealias FewSmallTokens = TwoTokens<SmallPanel>
 
   /// Two sums of 16 bits a row, for 16 rows.
   typealias Narrow = Halves<SIMD16<Int16>>
@@ -146,8 +147,9 @@ enum Portable: TilePrimitives {
   struct BytePanel: PanelAccumulator {
     var accumulator: Sums
     @inline(__always) static var tileCount: Int { 1 }
+    @inline(__always) static func codes(_ tile: (Int) -> Bytes) -> Bytes { tile(0) }
     @inline(__always) static var zero: Self { Self(accumulator: .zero) }
-    @inline(__always) static func runLength(maximumCode: Int) -> Int { Int.max & ~7 }
+    @inline(__always) static func runLength(maximumCode: Int) -> Int { 1 << 20 }
 
     @inline(__always) mutating func dot(_ codes: Halves<SIMD16<UInt16>>, _ x: UnsafeRawPointer) {
       let splat = unsafe Portable.splat(x)
@@ -162,9 +164,10 @@ enum Portable: TilePrimitives {
   struct SmallPanel: PanelAccumulator {
     var accumulator: Narrow
     @inline(__always) static var tileCount: Int { 1 }
+    @inline(__always) static func codes(_ tile: (Int) -> Bytes) -> Bytes { tile(0) }
     @inline(__always) static var zero: Self { Self(accumulator: zeroNarrow) }
     @inline(__always) static func runLength(maximumCode: Int) -> Int {
-      32767 / (2 * 127 * maximumCode) & ~7
+      32767 / (2 * 127 * maximumCode) & ~15
     }
 
     @inline(__always) mutating func dot(_ codes: Halves<SIMD16<UInt16>>, _ x: UnsafeRawPointer) {
@@ -176,47 +179,25 @@ enum Portable: TilePrimitives {
     @inline(__always) func sums(tile: Int) -> Sums { widen(accumulator) }
   }
 
-  @inline(__always)
-  static func unpackBytes(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer) {
-    unsafe store(load(codes, half: 0) ^ SIMD16(repeating: 0x8080), to: panel, half: 0)
-    unsafe store(load(codes, half: 1) ^ SIMD16(repeating: 0x8080), to: panel, half: 1)
+  @inline(__always) static func bytes(_ codes: UnsafeRawPointer) -> Bytes {
+    let sign = SIMD16<UInt16>(repeating: 0x8080)
+    return unsafe Bytes(low: load(codes, half: 0) ^ sign, high: load(codes, half: 1) ^ sign)
+  }
+
+  @inline(__always) static func nibbles(_ codes: UnsafeRawPointer, field: Int) -> Bytes {
+    unsafe fields(codes, bit: 4 &* field, mask: 0x0F0F)
+  }
+
+  @inline(__always) static func pairs(_ codes: UnsafeRawPointer, field: Int) -> Bytes {
+    unsafe fields(codes, bit: 2 &* field, mask: 0x0303)
   }
 
   @inline(__always)
-  static func unpackNibbles(
-    _ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int
-  ) {
-    unsafe unpack(codes, to: panel, stride: stride, fieldCount: 2, bitCount: 4, mask: 0x0F0F)
-  }
-
-  @inline(__always)
-  static func unpackPairs(
-    _ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int
-  ) {
-    unsafe unpack(codes, to: panel, stride: stride, fieldCount: 4, bitCount: 2, mask: 0x0303)
-  }
-
-  @inline(__always)
-  private static func unpack(
-    _ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int, fieldCount: Int,
-    bitCount: UInt16, mask: UInt16
-  ) {
-    var half = 0
-    while half < 2 {
-      var v = unsafe load(codes, half: half)
-      var field = 0
-      while field < fieldCount {
-        unsafe store(v & SIMD16(repeating: mask), to: panel + field &* stride, half: half)
-        v = v &>> SIMD16(repeating: bitCount)
-        field &+= 1
-      }
-      half &+= 1
-    }
-  }
-
-  @inline(__always)
-  private static func store(_ v: SIMD16<UInt16>, to p: UnsafeMutableRawPointer, half: Int) {
-    unsafe p.storeBytes(of: v, toByteOffset: half &* 32, as: SIMD16<UInt16>.self)
+  private static func fields(_ codes: UnsafeRawPointer, bit: Int, mask: UInt16) -> Bytes {
+    let shift = SIMD16<UInt16>(repeating: UInt16(truncatingIfNeeded: bit))
+    let field = SIMD16<UInt16>(repeating: mask)
+    return unsafe Bytes(
+      low: (load(codes, half: 0) &>> shift) & field, high: (load(codes, half: 1) &>> shift) & field)
   }
 
   @inline(__always) static func add(_ a: Sums, _ b: Sums) -> Sums { a &+ b }

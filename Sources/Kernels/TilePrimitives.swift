@@ -6,17 +6,20 @@
 protocol TilePrimitives {
   associatedtype Sums: BitwiseCopyable
   associatedtype Reals: RealVector
+  /// A vector of codes in registers, one code a byte.
+  associatedtype Bytes: BitwiseCopyable
   /// Quads of 8-bit, 4-bit and 2-bit codes against one token.
   associatedtype ByteQuad: QuadAccumulator where ByteQuad.Sums == Sums
   associatedtype NibbleQuad: QuadAccumulator where NibbleQuad.Sums == Sums
   associatedtype PairQuad: QuadAccumulator where PairQuad.Sums == Sums
   /// Panels of unpacked 8-bit, and of unpacked smaller codes, against one token.
-  associatedtype BytePanel: PanelAccumulator where BytePanel.Sums == Sums
-  associatedtype SmallPanel: PanelAccumulator where SmallPanel.Sums == Sums
-  /// The tokens that one pass over a panel takes: as many as the registers hold.
+  associatedtype BytePanel: PanelAccumulator where BytePanel.Sums == Sums, BytePanel.Bytes == Bytes
+  associatedtype SmallPanel: PanelAccumulator
+  where SmallPanel.Sums == Sums, SmallPanel.Bytes == Bytes
+  /// The tokens that one pass over a strip takes: as many as the registers hold.
   associatedtype ByteTokens: TokenTile where ByteTokens.Accumulator == BytePanel
   associatedtype SmallTokens: TokenTile where SmallTokens.Accumulator == SmallPanel
-  /// Fewer, for what is left.
+  /// Fewer: for what is left, and for the pass that unpacks, which needs registers for it.
   associatedtype FewByteTokens: TokenTile where FewByteTokens.Accumulator == BytePanel
   associatedtype FewSmallTokens: TokenTile where FewSmallTokens.Accumulator == SmallPanel
 
@@ -24,12 +27,11 @@ protocol TilePrimitives {
   static var byteBias: Int32 { get }
   static var zeroSums: Sums { get }
 
-  /// Unpacks one vector into bytes: fields `stride` bytes apart.
-  static func unpackBytes(_ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer)
-  static func unpackNibbles(
-    _ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int)
-  static func unpackPairs(
-    _ codes: UnsafeRawPointer, to panel: UnsafeMutableRawPointer, stride: Int)
+  /// The codes of one vector as `BytePanel` multiplies them.
+  static func bytes(_ codes: UnsafeRawPointer) -> Bytes
+  /// Those of one vector that begin at bit 4 · field or 2 · field of its bytes.
+  static func nibbles(_ codes: UnsafeRawPointer, field: Int) -> Bytes
+  static func pairs(_ codes: UnsafeRawPointer, field: Int) -> Bytes
 
   static func add(_ a: Sums, _ b: Sums) -> Sums
   /// a · multiplier − offset, modulo 2^32.
@@ -55,13 +57,16 @@ protocol QuadAccumulator: BitwiseCopyable {
 /// a step.
 protocol PanelAccumulator: BitwiseCopyable {
   associatedtype Sums
+  associatedtype Bytes
   /// The codes of one step in registers, loaded once for all tokens.
   associatedtype Codes: BitwiseCopyable
   /// Row tiles beside one another in a panel: 1 or 2.
   static var tileCount: Int { get }
   static var zero: Self { get }
+  /// The codes of one step from those of each tile.
+  static func codes(_ tile: (Int) -> Bytes) -> Codes
   /// The steps that may be accumulated before the sums are taken, for codes up to a maximum; a
-  /// multiple of 8.
+  /// multiple of 16.
   static func runLength(maximumCode: Int) -> Int
   /// Adds one step.
   mutating func dot(_ codes: Codes, _ x: UnsafeRawPointer)

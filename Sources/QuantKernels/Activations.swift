@@ -52,7 +52,9 @@ public final class Activations: @unchecked Sendable {
     groupSumStorage = AlignedStorage(byteCount: tokenCapacity * chunkCount * 8)
     scratchByteCount =
       tokenCapacity > 1
-      ? PackedProductScratch.astcByteCount(columns: columnCapacity)
+      ? max(
+        PackedProductScratch.astcByteCount(columns: columnCapacity),
+        PackedProductScratch.byteCount(columns: columnCapacity))
       : PackedProductScratch.tileByteCount
     scratchStorage = AlignedStorage(byteCount: threadCapacity * scratchByteCount)
   }

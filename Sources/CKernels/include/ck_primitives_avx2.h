@@ -75,11 +75,18 @@ static inline CK_AVX2 void ck_avx2_dot_bytes(CK_INOUT acc, CK_IN codes, CK_IN x)
 }
 
 /// acc (16-bit, two a row) += codes of 4 columns, each at most 15 (8 additions) or 3 (42).
+///
+/// Written as instructions: of its own accord the compiler gives every sum a new register, and six
+/// tokens' sums, codes, activations and a product are 16 registers.
 static inline CK_AVX2 void ck_avx2_panel_small(CK_INOUT acc, CK_IN codes, CK_IN x) {
   ck_i256 *sum = (ck_i256 *)acc;
   const __m256i x0 = ck_avx2_splat(x);
   CK_BOTH_HALVES {
-    sum[h] = ck_avx2_add16(sum[h], _mm256_maddubs_epi16(((const ck_i256 *)codes)[h], x0));
+    __m256i total = sum[h], product;
+    __asm__("vpmaddubsw %3, %2, %1\n\tvpaddw %1, %0, %0"
+            : "+x"(total), "=&x"(product)
+            : "x"(((const ck_i256 *)codes)[h]), "x"(x0));
+    sum[h] = total;
   }
 }
 
@@ -102,35 +109,27 @@ static inline CK_AVX2 void ck_avx2_widen_pairs(CK_INOUT sums, CK_IN low, CK_IN h
   ck_avx2_widen(sums, both);
 }
 
-/// Codes of 16 columns to bytes: four vectors `stride` bytes apart.
-static inline CK_AVX2 void ck_avx2_unpack_pairs(CK_INOUT panel, CK_IN codes, long stride) {
-  const __m256i field = _mm256_set1_epi8(0x03);
-  char *p = (char *)panel;
+/// 2-bit codes of 4 columns to bytes: the field that begins at bit `shift`.
+static inline CK_AVX2 void ck_avx2_pairs(CK_INOUT bytes, CK_IN codes, int shift) {
   CK_BOTH_HALVES {
-    const __m256i v = ((const ck_i256 *)codes)[h];
-    ((ck_i256 *)p)[h] = _mm256_and_si256(v, field);
-    ((ck_i256 *)(p + stride))[h] = _mm256_and_si256(_mm256_srli_epi16(v, 2), field);
-    ((ck_i256 *)(p + 2 * stride))[h] = _mm256_and_si256(_mm256_srli_epi16(v, 4), field);
-    ((ck_i256 *)(p + 3 * stride))[h] = _mm256_and_si256(_mm256_srli_epi16(v, 6), field);
+    const __m256i v = _mm256_srli_epi16(((const ck_i256 *)codes)[h], shift);
+    ((ck_i256 *)bytes)[h] = _mm256_and_si256(v, _mm256_set1_epi8(0x03));
   }
 }
 
-/// Codes of 8 columns to bytes: two vectors `stride` bytes apart.
-static inline CK_AVX2 void ck_avx2_unpack_nibbles(CK_INOUT panel, CK_IN codes, long stride) {
-  const __m256i field = _mm256_set1_epi8(0x0F);
-  char *p = (char *)panel;
+/// 4-bit codes of 4 columns to bytes: the field that begins at bit `shift`.
+static inline CK_AVX2 void ck_avx2_nibbles(CK_INOUT bytes, CK_IN codes, int shift) {
   CK_BOTH_HALVES {
-    const __m256i v = ((const ck_i256 *)codes)[h];
-    ((ck_i256 *)p)[h] = _mm256_and_si256(v, field);
-    ((ck_i256 *)(p + stride))[h] = _mm256_and_si256(_mm256_srli_epi16(v, 4), field);
+    const __m256i v = _mm256_srli_epi16(((const ck_i256 *)codes)[h], shift);
+    ((ck_i256 *)bytes)[h] = _mm256_and_si256(v, _mm256_set1_epi8(0x0F));
   }
 }
 
 /// Codes of 4 columns to signed bytes.
-static inline CK_AVX2 void ck_avx2_unpack_bytes(CK_INOUT panel, CK_IN codes) {
+static inline CK_AVX2 void ck_avx2_bytes(CK_INOUT bytes, CK_IN codes) {
   CK_BOTH_HALVES {
     const __m256i v = ((const ck_i256 *)codes)[h];
-    ((ck_i256 *)panel)[h] = _mm256_xor_si256(v, _mm256_set1_epi8((char)0x80));
+    ((ck_i256 *)bytes)[h] = _mm256_xor_si256(v, _mm256_set1_epi8((char)0x80));
   }
 }
 

@@ -70,9 +70,4 @@ static inline CK_AVX2VNNI void ck_avx2vnni_dot_bytes(CK_INOUT acc, CK_IN codes, 
   CK_BOTH_HALVES { sum[h] = ck_avx2vnni_sum(sum[h], ((const ck_i256 *)codes)[h], x0); }
 }
 
-/// Codes of 4 columns as they are.
-static inline CK_AVX2VNNI void ck_avx2vnni_unpack_bytes(CK_INOUT panel, CK_IN codes) {
-  CK_BOTH_HALVES { ((ck_i256 *)panel)[h] = ((const ck_i256 *)codes)[h]; }
-}
-
 #endif

@@ -70,26 +70,16 @@ static inline CK_AVX512 void ck_avx512_panel(CK_INOUT acc0, CK_INOUT acc1, CK_IN
   *s1 = sum1;
 }
 
-/// Codes of 16 columns to bytes: four vectors `stride` bytes apart.
-static inline CK_AVX512 void ck_avx512_unpack_pairs(CK_INOUT panel, CK_IN codes, long stride) {
-  const __m512i field = _mm512_set1_epi8(0x03), v = *(const ck_i512 *)codes;
-  char *p = (char *)panel;
-  *(ck_i512 *)p = _mm512_and_si512(v, field);
-  *(ck_i512 *)(p + stride) = _mm512_and_si512(_mm512_srli_epi16(v, 2), field);
-  *(ck_i512 *)(p + 2 * stride) = _mm512_and_si512(_mm512_srli_epi16(v, 4), field);
-  *(ck_i512 *)(p + 3 * stride) = _mm512_and_si512(_mm512_srli_epi16(v, 6), field);
+/// 2-bit codes of 4 columns to bytes: the field that begins at bit `shift`.
+static inline CK_AVX512 void ck_avx512_pairs(CK_INOUT bytes, CK_IN codes, unsigned shift) {
+  const __m512i v = _mm512_srli_epi16(*(const ck_i512 *)codes, shift);
+  *(ck_i512 *)bytes = _mm512_and_si512(v, _mm512_set1_epi8(0x03));
 }
 
-/// Codes of 8 columns to bytes: two vectors `stride` bytes apart.
-static inline CK_AVX512 void ck_avx512_unpack_nibbles(CK_INOUT panel, CK_IN codes, long stride) {
-  const __m512i field = _mm512_set1_epi8(0x0F), v = *(const ck_i512 *)codes;
-  *(ck_i512 *)panel = _mm512_and_si512(v, field);
-  *(ck_i512 *)((char *)panel + stride) = _mm512_and_si512(_mm512_srli_epi16(v, 4), field);
-}
-
-/// Codes of 4 columns as they are.
-static inline CK_AVX512 void ck_avx512_unpack_bytes(CK_INOUT panel, CK_IN codes) {
-  *(ck_i512 *)panel = *(const ck_i512 *)codes;
+/// 4-bit codes of 4 columns to bytes: the field that begins at bit `shift`.
+static inline CK_AVX512 void ck_avx512_nibbles(CK_INOUT bytes, CK_IN codes, unsigned shift) {
+  const __m512i v = _mm512_srli_epi16(*(const ck_i512 *)codes, shift);
+  *(ck_i512 *)bytes = _mm512_and_si512(v, _mm512_set1_epi8(0x0F));
 }
 
 /// 16 rows of binary16 to binary32.
