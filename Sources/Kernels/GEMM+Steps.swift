@@ -40,13 +40,15 @@ protocol StepSource {
   /// From the first tile to the second.
   let tileDistance: Int
 
-  /// Bytes between a load and the prefetch for a later one, as in GEMV.
-  @inline(__always) private static var prefetchDistance: Int { 8192 }
+  /// Bytes between a load and the prefetch for a later one: as in GEMV, and no less than to the next
+  /// panel where this one has two tiles, of which one would ask for the other's.
+  private let prefetchDistance: Int
 
   @inline(__always) init(_ panel: GEMMPanel<Codes>, firstStep: Int) {
     unsafe codes = panel.codes + firstStep / 4 &* Codes.pieceBytes
     unsafe strip = panel.strip
     unsafe tileDistance = panel.tileDistance
+    unsafe prefetchDistance = unsafe max(8192, 2 &* panel.tileDistance)
   }
 
   @inline(__always) func begin() {
@@ -54,7 +56,7 @@ protocol StepSource {
     while tile < Codes.Panel.tileCount {
       var line = 0
       while line < Codes.pieceBytes {
-        unsafe ck_prefetch(codes + (tile &* tileDistance &+ Self.prefetchDistance &+ line))
+        unsafe ck_prefetch(codes + (tile &* tileDistance &+ prefetchDistance &+ line))
         line &+= 64
       }
       tile &+= 1
