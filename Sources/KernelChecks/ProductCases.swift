@@ -147,7 +147,7 @@ extension ProductCase {
       for (i, rows) in [1, 17, 33, 48].enumerated() { add(rows, [1, 65, 130, 257][i], 5) }
       add(33, 128, 14)
       add(33, 600, 9)
-      add(17, 65, 50)
+      add(17, 33, 131)
       for fill in fills { add(17, 700, 3, fill) }
     } else {
       for rows in sizes { for columns in sizes { add(rows, columns, rows * columns % 3 + 1) } }
@@ -157,11 +157,11 @@ extension ProductCase {
         add(size * 53 % 49 + 1, size, size % 3 + 1)
       }
       for tokens in 1...33 { add(tokens % 2 == 0 ? 17 : 48, 96, tokens) }
-      // Strips of 512 columns, blocks of 48 tokens.
+      // Strips of 512 columns, blocks of 128 tokens.
       for columns in [511, 512, 513, 640, 1025] {
         for tokens in [2, 3, 4, 7, 8, 14] { add(33, columns, tokens) }
       }
-      for tokens in [47, 48, 49, 50, 53, 97, 101] { add(35, 577, tokens) }
+      for tokens in [50, 127, 128, 129, 131, 257, 261] { add(33, 65, tokens) }
       for fill in fills { add(35, 6656, 13, fill) }
     }
     return cases
