@@ -13,6 +13,7 @@ extension RunRow {
     case threadCount = "n_threads"
     case keyElement = "type_k"
     case valueElement = "type_v"
+    case mapsWeights = "use_mmap"
     case promptTokenCount = "n_prompt"
     case generatedTokenCount = "n_gen"
     case depth = "n_depth"

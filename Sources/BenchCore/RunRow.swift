@@ -28,6 +28,8 @@ package struct RunRow: Codable, Hashable, Sendable {
   package var batchTokens = 0
   package var microBatchTokens = 0
   package var threadCount = 0
+  /// Whether weights stored as the kernels read them were used in the page cache, not copied.
+  package var mapsWeights = false
   /// The low-rank adapter's file; nil for the model alone.
   package var adapter: String?
   /// The layers that a prefill runs for each position: `needed` for those whose results are read,

@@ -14,13 +14,17 @@ package struct EngineOptions: Sendable {
   package var instructionSet: String?
   /// How its threads wait for each other.
   package var waiting: ThreadPool.Waiting
+  /// Whether weights stored as the kernels read them are used in the page cache, not copied.
+  package var mapsWeights: Bool
 
   package init(
-    threads: Int? = nil, instructionSet: String? = nil, waiting: ThreadPool.Waiting = .spinning
+    threads: Int? = nil, instructionSet: String? = nil, waiting: ThreadPool.Waiting = .spinning,
+    mapsWeights: Bool = false
   ) {
     self.threads = threads
-    self.waiting = waiting
     self.instructionSet = instructionSet
+    self.waiting = waiting
+    self.mapsWeights = mapsWeights
   }
 }
 
@@ -38,11 +42,12 @@ package enum EngineLoader {
     let compute = Compute(library: library, pool: pool)
     switch try ModelPath.open(path) {
     case .container(let file):
+      let tensors = ContainerTensors(
+        file, threads: pool.threadCount, mapsWeights: options.mapsWeights)
       return try engine(
         header: file.header, tokenizer: file.tokenizer, path: path, compute: compute,
         loader: WeightLoader(
-          .container(ContainerTensors(file, threads: pool.threadCount)),
-          fileByteCount: file.byteCount, compute: compute))
+          .container(tensors), fileByteCount: file.byteCount, compute: compute))
     case .gguf(let model, let byteCount):
       return try engine(
         header: model.header, tokenizer: model.tokenizer, path: path, compute: compute,

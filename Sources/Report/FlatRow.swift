@@ -118,7 +118,7 @@ extension RunRow.CodingKeys {
       .kernels, .promptHash, .verdict, .verdictReasons, .verdictWords, .error:
       .text
     case .buildNumber, .modelByteCount, .modelParameterCount, .batchTokens, .microBatchTokens,
-      .threadCount, .sessionCount, .promptTokenCount, .generatedTokenCount, .depth,
+      .threadCount, .mapsWeights, .sessionCount, .promptTokenCount, .generatedTokenCount, .depth,
       .averageNanoseconds,
       .deviationNanoseconds, .turn, .tierIsModelled, .reasoningBudget, .reasoningTokenCount,
       .outputTokenCount, .prefillContextFrontier, .decodeContextFrontier, .cacheBytesAllocated,

@@ -65,7 +65,7 @@ struct BenchmarkRun {
         model,
         options: EngineOptions(
           threads: threads, instructionSet: plan.instructionSet,
-          waiting: plan.isPolite ? .polite : .spinning))
+          waiting: plan.isPolite ? .polite : .spinning, mapsWeights: plan.mapsWeights))
       facts = engine.facts
       let adapters = try plan.configuration.adapters.compactMap { path in
         try path.map { try engine.loadAdapter($0) }
@@ -86,6 +86,7 @@ struct BenchmarkRun {
     for cell in runner {
       var row = cell.row(
         facts: facts, modelFilename: model, configuration: plan.configuration)
+      row.mapsWeights = plan.mapsWeights
       row.buildCommit = Version.commit
       row.buildNumber = Version.number
       row.cpuInfo = environment?.cpuModel ?? probe.cpuModel()

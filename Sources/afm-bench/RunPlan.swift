@@ -11,6 +11,7 @@ struct RunPlan {
   var threadCounts: [Int?]
   var instructionSet: String?
   var isPolite: Bool
+  var mapsWeights: Bool
   var configuration: RunnerConfiguration
   var bundle: String?
   var trace: String?
@@ -19,6 +20,7 @@ struct RunPlan {
     models = command.models.isEmpty ? try Self.defaultModels() : command.models
     instructionSet = command.isa
     isPolite = command.polite
+    mapsWeights = command.mmap
     bundle = command.bundle
     trace = command.trace
     do throws(RunPlanError) {

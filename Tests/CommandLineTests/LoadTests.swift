@@ -13,12 +13,12 @@ import Testing
     return path
   }
 
-  @Test(arguments: ["canonical", "kernel"])
-  func stagesAreReported(layout: String) throws {
+  @Test(arguments: [("canonical", true), ("kernel", true), ("kernel", false)])
+  func stagesAreReported(layout: String, maps: Bool) throws {
     let folder = try TemporaryFolder()
     let path = try Self.pack(layout, in: folder)
     let trace = folder.file("load.afmtrace")
-    let result = try Program.run(["load", path, "-r", "2", "--json", "--trace", trace])
+    let result = try Program.run(["load", path, "-r", "2", "--json", "--trace", trace] + (maps ? ["--mmap"] : []))
     #expect(result.status == 0, "\(result)")
     let report = try #require(try result.json() as? [String: Any])
     #expect(report["file"] as? String == path)
@@ -27,7 +27,7 @@ import Testing
     let tensorBytes = try #require(report["tensor_bytes"] as? Int)
     let mappedBytes = try #require(report["mapped_bytes"] as? Int)
     #expect(tensorBytes > 0)
-    #expect(layout == "kernel" ? mappedBytes > 0 : mappedBytes == 0)
+    #expect(layout == "kernel" && maps ? mappedBytes > 0 : mappedBytes == 0)
     let stages = try #require(report["stages"] as? [[String: Any]])
     #expect(
       stages.compactMap { $0["stage"] as? String }
@@ -46,12 +46,14 @@ import Testing
     let packed = try Program.run(
       ["pack", try Oracle.model.path(), path, "--weights", "s8c", "--layout", layout])
     #expect(packed.status == 0, "\(packed)")
-    let result = try Program.run(["load", path, "-t", "2", "-r", "1", "--json"])
-    #expect(result.status == 0, "\(result)")
-    let report = try #require(try result.json() as? [String: Any])
-    let bound = 96 << 20
-    #expect(try #require(report["tensor_bytes"] as? Int) > bound)
-    #expect(try #require(report["peak_rss_over_tensor_bytes"] as? Int) <= bound)
+    for mapping in layout == "kernel" ? [[], ["--mmap"]] : [[]] {
+      let result = try Program.run(["load", path, "-t", "2", "-r", "1", "--json"] + mapping)
+      #expect(result.status == 0, "\(result)")
+      let report = try #require(try result.json() as? [String: Any])
+      let bound = 96 << 20
+      #expect(try #require(report["tensor_bytes"] as? Int) > bound)
+      #expect(try #require(report["peak_rss_over_tensor_bytes"] as? Int) <= bound)
+    }
   }
 
   @Test func bothFormsOfAFileGiveTheSameAnswers() throws {

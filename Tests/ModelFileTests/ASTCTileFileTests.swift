@@ -46,8 +46,11 @@ import Testing
     return tensor
   }
 
-  private func load(_ file: AFMWFile) throws -> ModelLoader.Loaded {
+  private func load(
+    _ file: AFMWFile, mapsStoredPlanes: Bool = true
+  ) throws -> ModelLoader.Loaded {
     var loader = ModelLoader(threads: 2)
+    loader.mapsStoredPlanes = mapsStoredPlanes
     loader.layout = { $0.format.isASTC ? .astcTiles : .canonical }
     return try loader.load(file)
   }
@@ -68,9 +71,13 @@ import Testing
     try file.verify(threads: 2)
     let mapped = try load(file)
     #expect(mapped.report.mappedByteCount == mapped.report.tensorByteCount)
-    let (made, ready) = (loaded.tensors[0], mapped.tensors[0])
+    let copied = try load(file, mapsStoredPlanes: false)
+    #expect(copied.report.mappedByteCount == 0)
+    let (made, ready, copy) = (loaded.tensors[0], mapped.tensors[0], copied.tensors[0])
     let (madeCodes, readyCodes) = (bytes(made.codes), bytes(ready.codes))
+    let copiedCodes = bytes(copy.codes)
     #expect(madeCodes == readyCodes)
+    #expect(madeCodes == copiedCodes)
     let back = SampleTensor(try file.loadTensor(named: tensor.name))
     #expect(back.planes == tensor.planes)
   }

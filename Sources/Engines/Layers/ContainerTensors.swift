@@ -12,12 +12,14 @@ import TensorCore
 final class ContainerTensors: Sendable {
   let file: AFMWFile
   private let threads: Int
+  private let mapsWeights: Bool
   /// By name; nil until the first one is asked for.
   private let tensors = Mutex<[String: LoadedTensor]?>(nil)
 
-  init(_ file: AFMWFile, threads: Int) {
+  init(_ file: AFMWFile, threads: Int, mapsWeights: Bool) {
     self.file = file
     self.threads = threads
+    self.mapsWeights = mapsWeights
   }
 
   /// Hands out a tensor.
@@ -36,6 +38,7 @@ final class ContainerTensors: Sendable {
   private func load() throws(InputError) -> [String: LoadedTensor] {
     var loader = ModelLoader(threads: threads)
     loader.layout = Self.layout
+    loader.mapsStoredPlanes = mapsWeights
     do throws(LoadError) {
       let loaded = try loader.load(file)
       return Dictionary(uniqueKeysWithValues: loaded.tensors.map { ($0.name, $0) })

@@ -66,12 +66,14 @@ struct LoadPlan: Sendable {
   private(set) var planes: [[PlaneWork]] = []
   /// In file order.
   private(set) var jobs: [Job] = []
+  /// Bytes of the tensors that are used where they are mapped.
+  private(set) var mappedByteCount = 0
 
   /// - Parameter layout: how a tensor's planes are to lie in memory: canonical or any layout that
   ///   holds its format; what the file has in another layout than the canonical stays in it.
   init(
     _ descriptions: [StoredTensor], table: FrameTable, mapped: MappedFile,
-    layout: (StoredTensor) -> WeightLayout
+    mapsStoredPlanes: Bool, layout: (StoredTensor) -> WeightLayout
   ) {
     let layouts = descriptions.map { tensor in
       guard tensor.layout == .canonical else { return tensor.layout }
@@ -79,21 +81,24 @@ struct LoadPlan: Sendable {
       // An ASTC tile needs the blocks of 16 rows: it is made when all of them are there.
       return wanted != .astcTiles && tensor.fits(wanted) ? wanted : .canonical
     }
-    var room = SharedRoom(zip(descriptions, layouts))
-    for (tensor, layout) in zip(descriptions, layouts) {
-      add(tensor, layout: layout, table: table, mapped: mapped, room: &room)
+    let placed = zip(descriptions, layouts).map { tensor, layout in
+      PlacedTensor(
+        stored: tensor, layout: layout,
+        isMapped: mapsStoredPlanes && tensor.isStored(as: layout))
     }
+    var room = SharedRoom(placed)
+    for tensor in placed { add(tensor, table: table, mapped: mapped, room: &room) }
     jobs.sort { $0.fileRange.lowerBound < $1.fileRange.lowerBound }
   }
 
   private mutating func add(
-    _ tensor: StoredTensor, layout: WeightLayout, table: FrameTable, mapped: MappedFile,
-    room: inout SharedRoom
+    _ placed: PlacedTensor, table: FrameTable, mapped: MappedFile, room: inout SharedRoom
   ) {
-    let isMapped = tensor.isMapped(as: layout)
+    let tensor = placed.stored
+    let layout = placed.layout
     var memory = [LoadedTensor.Memory?](repeating: nil, count: Plane.allCases.count)
     let owner: any AnyObject & Sendable
-    if isMapped {
+    if placed.isMapped {
       for plane in tensor.planes {
         // A stored plane lies whole in the file, which is mapped whole; the mapping is read-only,
         // and nobody writes to a mapped tensor.
@@ -104,7 +109,7 @@ struct LoadPlan: Sendable {
       }
       owner = mapped
     } else {
-      owner = room.place(tensor, layout: layout, into: &memory)
+      owner = room.place(placed, into: &memory)
     }
     let tiles =
       layout == .rowTiles && tensor.layout == .canonical
@@ -118,7 +123,7 @@ struct LoadPlan: Sendable {
         let destination = memory[Int(plane.plane.rawValue)]
           ?? memory[Int(Plane.scales.rawValue)]
       else { preconditionFailure("a plane without memory") }
-      let way: Way = isMapped ? .mapped : tiles.map { .interleaved($0) } ?? .copied
+      let way: Way = placed.isMapped ? .mapped : tiles.map { .interleaved($0) } ?? .copied
       let count =
         (plane.byteCount + ContainerLayout.contentLimit - 1) / ContainerLayout.contentLimit
       work.append(
@@ -128,7 +133,9 @@ struct LoadPlan: Sendable {
       addJobs(for: plane, number: work.count - 1, table: table)
     }
     planes.append(work)
-    tensors.append(LoadedTensor(tensor, layout: layout, memory: memory, owner: owner))
+    let loaded = LoadedTensor(tensor, layout: layout, memory: memory, owner: owner)
+    if placed.isMapped { mappedByteCount += loaded.byteCount }
+    tensors.append(loaded)
   }
 
   private mutating func addJobs(for plane: StoredPlane, number: Int, table: FrameTable) {
@@ -155,9 +162,17 @@ struct LoadPlan: Sendable {
   }
 }
 
+/// A tensor of the file, and how it is to lie in memory.
+private struct PlacedTensor {
+  var stored: StoredTensor
+  var layout: WeightLayout
+  /// Whether it is used where the file is mapped.
+  var isMapped: Bool
+}
+
 extension StoredTensor {
-  /// Whether its planes can be used where they lie in the file.
-  func isMapped(as wanted: WeightLayout) -> Bool {
+  /// Whether its planes lie in the file as that layout has them.
+  func isStored(as wanted: WeightLayout) -> Bool {
     layout == wanted && planes.allSatisfy { $0.storage == .stored }
   }
 }
@@ -194,17 +209,18 @@ private struct SharedRoom {
   private let shared: TensorStorage?
   private var position = 0
 
-  init(_ tensors: some Sequence<(StoredTensor, WeightLayout)>) {
+  init(_ tensors: [PlacedTensor]) {
     var total = 0
-    for (tensor, layout) in tensors where Self.isShared(tensor, layout) {
-      total += Self.byteCount(tensor, layout)
+    for tensor in tensors where Self.isShared(tensor) {
+      total += Self.byteCount(tensor.stored, tensor.layout)
     }
     shared = total > 0 ? TensorStorage(byteCount: total) : nil
   }
 
-  private static func isShared(_ tensor: StoredTensor, _ layout: WeightLayout) -> Bool {
-    guard !tensor.isMapped(as: layout) else { return false }
-    return layout != .canonical || tensor.format == .f32 || tensor.format == .f16
+  private static func isShared(_ tensor: PlacedTensor) -> Bool {
+    guard !tensor.isMapped else { return false }
+    let format = tensor.stored.format
+    return tensor.layout != .canonical || format == .f32 || format == .f16
   }
 
   /// Bytes of a plane in memory, up to a multiple of 64; the directory was held against the
@@ -225,11 +241,13 @@ private struct SharedRoom {
 
   /// Gives each of a tensor's planes a place; returns what keeps it.
   mutating func place(
-    _ tensor: StoredTensor, layout: WeightLayout, into memory: inout [LoadedTensor.Memory?]
+    _ placed: PlacedTensor, into memory: inout [LoadedTensor.Memory?]
   ) -> any AnyObject & Sendable {
+    let tensor = placed.stored
+    let layout = placed.layout
     let storage: TensorStorage
     var position = 0
-    if let shared, Self.isShared(tensor, layout) {
+    if let shared, Self.isShared(placed) {
       storage = shared
       position = self.position
       self.position += Self.byteCount(tensor, layout)

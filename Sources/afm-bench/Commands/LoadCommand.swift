@@ -24,6 +24,10 @@ struct LoadCommand: ParsableCommand {
   @Flag(help: "Comes from the disk, not from the page cache.")
   var cold = false
 
+  @Flag(
+    help: "What is stored with --layout kernel is used in the page cache, as `run --mmap` does.")
+  var mmap = false
+
   @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
   var threads: Int?
 
@@ -47,6 +51,7 @@ struct LoadCommand: ParsableCommand {
     let opened = ContinuousClock.now - opening
     var loader = ModelLoader(threads: threads ?? ProcessInfo.processInfo.activeProcessorCount)
     loader.layout = { $0.format.kernelLayout ?? .canonical }
+    loader.mapsStoredPlanes = mmap
     loader.keepsIntervals = trace != nil
     loader.progress = { done, total in Console.progress("\(100 * done / max(total, 1)) %") }
     var samples: [LoadSample] = []
