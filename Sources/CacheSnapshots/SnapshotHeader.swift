@@ -16,7 +16,7 @@ struct SnapshotHeader: Hashable {
   var frameDigest: UInt64 = 0
 
   static let magic: [UInt8] = Array("AFMCACHE".utf8)
-  static let version: UInt32 = 1
+  static let version: UInt32 = 2
   /// Magic, version, header byte count, digest.
   static let prologueByteCount = 24
   /// What a header may hold at most: names and layers of any model, and far below any memory.

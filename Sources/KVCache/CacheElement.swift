@@ -30,6 +30,15 @@ public enum CacheElement: String, CaseIterable, Hashable, Sendable {
   /// Bytes of `count` elements, scales apart; two 4-bit codes share a byte.
   public func byteCount(elements count: Int) -> Int { (count * bitCount + 7) / 8 }
 
+  /// Whether an element is a code of a byte. Panels of such have two rows side by side, as kernels
+  /// multiply them: two elements of a key, two positions of values.
+  package var isByteCode: Bool { self == .s8 || self == .s8Static }
+
+  /// Bytes of a page's panel of `rows` rows of `columns` elements.
+  func panelByteCount(rows: Int, columns: Int) -> Int {
+    isByteCode ? (rows + 1) / 2 * 2 * columns : byteCount(elements: rows * columns)
+  }
+
   /// Bytes of the scales that one vector of a head has in its page.
   func scaleByteCount(headDimension: Int) -> Int {
     switch self {

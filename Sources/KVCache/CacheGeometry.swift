@@ -40,8 +40,10 @@ public struct CacheGeometry: Hashable, Sendable {
     self.keyElement = keyElement
     self.valueElement = valueElement
     func aligned(_ byteCount: Int) -> Int { (byteCount + 63) & ~63 }
-    keyPanelByteCount = aligned(keyElement.byteCount(elements: headDimension) * pagePositions)
-    valuePanelByteCount = aligned(valueElement.byteCount(elements: headDimension) * pagePositions)
+    keyPanelByteCount = aligned(
+      keyElement.panelByteCount(rows: headDimension, columns: pagePositions))
+    valuePanelByteCount = aligned(
+      valueElement.panelByteCount(rows: pagePositions, columns: headDimension))
     keyScaleByteCount = aligned(
       keyElement.scaleByteCount(headDimension: headDimension) * pagePositions)
     valueScaleByteCount = aligned(

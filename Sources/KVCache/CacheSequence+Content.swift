@@ -113,6 +113,24 @@ extension PagePool {
 }
 
 extension CacheGeometry {
+  /// Zeroes the values of positions from `first` on.
+  private func clearValues(in panel: UnsafeMutableRawPointer, from first: Int) {
+    let row = valueElement.byteCount(elements: headDimension)
+    var whole = first
+    if valueElement.isByteCode, first % 2 == 1 {
+      // Every other byte of two positions' row.
+      for element in 0..<row {
+        unsafe panel.storeBytes(
+          of: 0, toByteOffset: (first - 1) * row + 2 * element + 1, as: UInt8.self)
+      }
+      whole += 1
+    }
+    // What is left of the panel; the last pair of an odd number of positions ends behind them.
+    let end = valueElement.panelByteCount(rows: pagePositions, columns: headDimension)
+    unsafe (panel + whole * row)
+      .initializeMemory(as: UInt8.self, repeating: 0, count: end - whole * row)
+  }
+
   /// Zeroes what a page image has for its positions from `first` on, scales included.
   func clear(_ image: UnsafeMutableRawPointer, from first: Int) {
     guard first < pagePositions else { return }
@@ -131,17 +149,16 @@ extension CacheGeometry {
       case .u4g32: unsafe clearColumns(of: plane, rows: 2 * elementGroupCount, cellByteCount: 2)
       }
     }
-    let keyCell = max(1, keyElement.bitCount / 8)
-    let valueRow = valueElement.byteCount(elements: headDimension)
+    let keyCell = keyElement.isByteCode ? 2 : max(1, keyElement.bitCount / 8)
+    let keyRows = keyElement.panelByteCount(rows: headDimension, columns: 1) / keyCell
     for store in 0..<storeCount {
       for head in 0..<headCount {
         // All planes lie inside the image, which has a page's bytes.
         let place = unsafe CacheSequence.headPage(
           in: image, geometry: self, store: store, head: head)
         unsafe clearColumns(
-          of: place.keys, rows: keyElement.byteCount(elements: headDimension) / keyCell,
-          cellByteCount: keyCell)
-        unsafe clearColumns(of: place.values, rows: 1, cellByteCount: valueRow)
+          of: place.keys, rows: keyRows, cellByteCount: keyCell)
+        unsafe clearValues(in: place.values, from: first)
         unsafe clearScales(of: place.keyScalePlane, keyElement)
         unsafe clearScales(of: place.valueScalePlane, valueElement)
       }

@@ -4,11 +4,11 @@ extension CacheSequence {
   /// Pointers into the pool: valid while the sequence holds the page, and no longer than its next
   /// `reserve`, `advance` or `truncate`. <doc:PageLayout> says what is where.
   @unsafe package struct HeadPage {
-    /// [headDimension][pagePositions] in the key element; 4-bit codes
-    /// [headDimension / 2][pagePositions] bytes.
+    /// [headDimension][pagePositions] in the key element; 8-bit codes
+    /// [⌈headDimension / 2⌉][pagePositions][2]; 4-bit codes [headDimension / 2][pagePositions] bytes.
     package let keys: UnsafeMutableRawPointer
-    /// [pagePositions][headDimension] in the value element; 4-bit codes
-    /// [pagePositions][headDimension / 2] bytes.
+    /// [pagePositions][headDimension] in the value element; 8-bit codes
+    /// [⌈pagePositions / 2⌉][headDimension][2]; 4-bit codes [pagePositions][headDimension / 2] bytes.
     package let values: UnsafeMutableRawPointer
     /// Where key scales begin, if the element has any in its page.
     package let keyScalePlane: UnsafeMutableRawPointer

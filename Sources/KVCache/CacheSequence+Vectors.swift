@@ -48,7 +48,7 @@ extension CacheSequence {
       .storeCells(elements, scale: scale)
   }
 
-  /// Stores one head's value of a reserved position, likewise; contiguous.
+  /// Stores one head's value of a reserved position, likewise.
   @inline(__always)
   package func storeValue(
     group: Int = 0, store: Int, head: Int, position: Int, elements: UnsafeRawPointer, scale: Float
@@ -69,11 +69,12 @@ extension CacheSequence {
     let place = unsafe headPage(
       group: group, store: store, head: head, page: position / geometry.pagePositions)
     let index = position % geometry.pagePositions
-    let size = max(1, geometry.keyElement.bitCount / 8)
+    let isPaired = geometry.keyElement.isByteCode
+    let size = isPaired ? 2 : max(1, geometry.keyElement.bitCount / 8)
     // Keys stand transposed: one column of the panel.
     return unsafe HeadVector(
       element: geometry.keyElement, count: geometry.headDimension,
-      cells: place.keys + index * size, stride: geometry.pagePositions * size,
+      cells: place.keys + index * size, stride: geometry.pagePositions * size, isPaired: isPaired,
       scalePlane: place.keyScalePlane, index: index, pagePositions: geometry.pagePositions,
       staticScale: geometry.keyElement == .s8Static
         ? layout.groups[group].staticScales?.keys[store] ?? 1 : 1)
@@ -86,11 +87,13 @@ extension CacheSequence {
       group: group, store: store, head: head, page: position / geometry.pagePositions)
     let index = position % geometry.pagePositions
     let rowByteCount = geometry.valueElement.byteCount(elements: geometry.headDimension)
-    // One row of the panel.
+    let isPaired = geometry.valueElement.isByteCode
+    // One row of the panel, or every other byte of two.
     return unsafe HeadVector(
       element: geometry.valueElement, count: geometry.headDimension,
-      cells: place.values + index * rowByteCount,
-      stride: max(1, geometry.valueElement.bitCount / 8),
+      cells: place.values
+        + (isPaired ? (index & ~1) * rowByteCount + (index & 1) : index * rowByteCount),
+      stride: isPaired ? 2 : max(1, geometry.valueElement.bitCount / 8), isPaired: false,
       scalePlane: place.valueScalePlane, index: index, pagePositions: geometry.pagePositions,
       staticScale: geometry.valueElement == .s8Static
         ? layout.groups[group].staticScales?.values[store] ?? 1 : 1)

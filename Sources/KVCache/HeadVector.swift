@@ -6,9 +6,11 @@
   let element: CacheElement
   /// Elements of the vector.
   let count: Int
-  /// Its first cell; the next one is `stride` bytes further.
+  /// Its first cell; the next one is `stride` bytes further, or the next two where cells of a byte
+  /// stand in pairs.
   let cells: UnsafeMutableRawPointer
   let stride: Int
+  let isPaired: Bool
   /// The scale plane of the head; the vector is number `index` of `pagePositions` in it.
   let scalePlane: UnsafeMutableRawPointer
   let index: Int
@@ -24,9 +26,9 @@
     case .f32: unsafe scatter(source, as: UInt32.self, count: count)
     case .f16: unsafe scatter(source, as: UInt16.self, count: count)
     case .s8:
-      unsafe scatter(source, as: UInt8.self, count: count)
+      unsafe scatterCodes(source)
       unsafe scales[index] = scale
-    case .s8Static: unsafe scatter(source, as: UInt8.self, count: count)
+    case .s8Static: unsafe scatterCodes(source)
     case .u4g32: unsafe scatter(source, as: UInt8.self, count: count / 2)
     }
   }
@@ -45,6 +47,18 @@
     for index in 0..<count {
       let cell = unsafe source.loadUnaligned(fromByteOffset: index * size, as: type)
       unsafe cells.storeBytes(of: cell, toByteOffset: index * stride, as: type)
+    }
+  }
+
+  @inline(__always)
+  private func scatterCodes(_ source: UnsafeRawPointer) {
+    guard unsafe isPaired else {
+      unsafe scatter(source, as: UInt8.self, count: count)
+      return
+    }
+    unsafe scatter(source, as: UInt16.self, count: count / 2)
+    if unsafe count % 2 == 1 {
+      unsafe put(source.load(fromByteOffset: count - 1, as: UInt8.self), count - 1)
     }
   }
 
@@ -156,13 +170,19 @@
 
   // MARK: - Cells
 
+  /// The bytes before a cell.
+  @inline(__always)
+  private func offset(_ index: Int) -> Int {
+    unsafe isPaired ? (index >> 1) * stride + (index & 1) : index * stride
+  }
+
   @inline(__always)
   private func put<Cell: BitwiseCopyable>(_ cell: Cell, _ index: Int) {
-    unsafe cells.storeBytes(of: cell, toByteOffset: index * stride, as: Cell.self)
+    unsafe cells.storeBytes(of: cell, toByteOffset: offset(index), as: Cell.self)
   }
 
   @inline(__always)
   private func get<Cell: BitwiseCopyable>(_ type: Cell.Type, _ index: Int) -> Cell {
-    unsafe cells.loadUnaligned(fromByteOffset: index * stride, as: type)
+    unsafe cells.loadUnaligned(fromByteOffset: offset(index), as: type)
   }
 }

@@ -126,14 +126,16 @@ extension FloatKernelCheck {
   ) -> FloatKernelCheck {
     var check = unsafe FloatKernelCheck(kernel.name, kernel.instructionSet, seed: seed)
     for byteCount in counts(isQuick) {
-      for rows in [1, 3] {
+      for rows in [1, 2, 3] {
         let bytes = check.numbers(rows * byteCount).map { UInt8(Int(($0 + 1) * 127.99)) }
         let packed = GuardedMemory(bytes)
-        let codes = GuardedMemory([UInt8](repeating: 7, count: 2 * bytes.count))
+        let isRows = unsafe kernel.operation == .nibbleRows
+        // Rows are written by twos.
+        let wholeRows = isRows ? rows + rows % 2 : rows
+        let codes = GuardedMemory([UInt8](repeating: 7, count: 2 * wholeRows * byteCount))
         var arguments = unsafe CKNibbles(
           packed: packed.base, codes: codes.base, rowCount: rows, byteCount: byteCount)
         unsafe kernel.function(&arguments)
-        let isRows = unsafe kernel.operation == .nibbleRows
         let wanted =
           isRows
           ? AttentionReference.nibbleRows(bytes, byteCount: byteCount)

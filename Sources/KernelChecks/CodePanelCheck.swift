@@ -26,9 +26,9 @@ extension FloatKernelCheck {
     _ kernel: KernelEntry<CodePanelFunction>, _ rows: Int, _ columns: Int, _ depth: Int,
     extreme: Int? = nil
   ) {
-    let (aStride, bStride, cStride) = (depth + 1 + depth % 2, columns + 3, columns + 2)
+    let (aStride, bStride, cStride) = (depth + 1 + depth % 2, 2 * columns + 3, columns + 2)
     let a = numbers(rows * aStride).map { extreme.map { Int16($0 * 32767) } ?? Int16($0 * 32767) }
-    let b = numbers(depth * bStride).map { extreme == nil ? Int8($0 * 127) : 127 }
+    let b = numbers((depth + 1) / 2 * bStride).map { extreme == nil ? Int8($0 * 127) : 127 }
     let (rowScales, columnScales) = (numbers(rows), numbers(columns))
     let old = numbers(rows * cStride)
     let factors = numbers(rows)
@@ -51,7 +51,7 @@ extension FloatKernelCheck {
         for column in 0..<columns {
           let product = FloatReference.codeProduct(
             Array(a[row * aStride..<row * aStride + depth]),
-            (0..<depth).map { b[$0 * bStride + column] }, rowScale: rowScales[row],
+            (0..<depth).map { b[$0 / 2 * bStride + 2 * column + $0 % 2] }, rowScale: rowScales[row],
             columnScale: hasColumnScales ? columnScales[column] : nil)
           let index = row * cStride + column
           wanted[index] = accumulates ? wanted[index] * factors[row] + product : product

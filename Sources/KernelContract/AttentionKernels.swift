@@ -7,16 +7,18 @@ import CKernels
 /// by one: t = f32(s) · rowScales[i], then t · columnScales[j] where there are any; C[i][j] becomes that,
 /// or C[i][j] · rowFactors[i] + that where there are any.
 ///
-/// **Shapes.** A [rowCount][depth] s16 −32767…32767, B [depth][columnCount] s8 −127…127, C
-/// [rowCount][columnCount] f32; row strides in elements, at least the row's length. Of an odd depth the
-/// element of A behind each row is read, and has no effect. The depth is at most 512, so that sums fit 32
-/// bits.
+/// **Shapes.** A [rowCount][depth] s16 −32767…32767, B [⌈depth / 2⌉][columnCount][2] s8 −127…127, whose
+/// element (d, j) stands at (⌊d / 2⌋, j, d mod 2), C [rowCount][columnCount] f32; strides in elements, of
+/// A and C from row to row, of B from two rows to the next two. Of an odd depth the elements behind each
+/// row of A and in the last two rows of B are read, and have no effect. The depth is at most 512, so that
+/// sums fit 32 bits.
 ///
 /// **Tolerance.** None: all levels give the same bits. A NaN among the scales makes its row or column
 /// NaN.
 ///
 /// **Cost.** Built for the query heads that share a key head, 4 or 8 rows: B is widened once for each
-/// four rows (eight with AVX-512), and a product of two pairs is one instruction where f32 takes two.
+/// four rows (eight with AVX-512), by the load where two rows stand side by side, and a product of two
+/// pairs is one instruction where f32 takes two.
 /// Columns behind the last multiple of 16 are slow. `next` is asked for in equal parts while this panel
 /// is multiplied: pages of a cache lie where no hardware looks ahead.
 package typealias CodePanelFunction =
@@ -52,10 +54,11 @@ package typealias RowCodesFunction = @Sendable @convention(c) (UnsafePointer<CKR
 
 /// 4-bit codes to bytes; exact.
 ///
-/// - Rows: packed [rowCount][byteCount] to codes [2 · rowCount][byteCount]; the low nibbles of packed
-///   row r become row 2r, the high ones row 2r + 1: keys of a page.
+/// - Rows: packed [rowCount][byteCount] to codes [⌈rowCount / 2⌉][2 · byteCount][2]: the codes of two
+///   packed rows, the low nibble of a byte first, each beside that of the other row: values of a page. An
+///   odd last row is its own partner.
 /// - Pairs: packed [rowCount · byteCount] to twice as many codes; the low nibble of byte r becomes code
-///   2r, the high one code 2r + 1: values of a page.
+///   2r, the high one code 2r + 1: keys of a page.
 package typealias NibbleFunction = @Sendable @convention(c) (UnsafePointer<CKNibbles>) -> Void
 
 /// One key or value of a head to the codes that a cache keeps: the bytes that the cache's scalar

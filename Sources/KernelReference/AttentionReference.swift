@@ -36,9 +36,11 @@ package enum AttentionReference {
 
   /// `NibbleFunction` with rows.
   package static func nibbleRows(_ packed: [UInt8], byteCount: Int) -> [UInt8] {
-    stride(from: 0, to: packed.count, by: byteCount).flatMap { begin in
-      let row = packed[begin..<begin + byteCount]
-      return row.map { $0 % 16 } + row.map { $0 / 16 }
+    stride(from: 0, to: packed.count, by: 2 * byteCount).flatMap { begin in
+      let first = nibblePairs(Array(packed[begin..<begin + byteCount]))
+      let rest = packed[(begin + byteCount)...].prefix(byteCount)
+      let second = rest.isEmpty ? first : nibblePairs(Array(rest))
+      return zip(first, second).flatMap { [$0, $1] }
     }
   }
 

@@ -7,8 +7,8 @@ import KernelContract
 /// for the time of the call.
 extension VectorKernels {
   /// C = (A · B) · rowScales · columnScales, or with factors a row C = f · C + that; A of 16-bit and B of
-  /// 8-bit codes, summed as integers. The element behind each row of A is read where the depth is odd;
-  /// the depth is at most 512. What is `ahead` is asked for meanwhile.
+  /// 8-bit codes, two rows side by side, summed as integers. The element behind each row of A is read where
+  /// the depth is odd; the depth is at most 512. What is `ahead` is asked for meanwhile.
   @unsafe package func codeProduct(
     a: UnsafePointer<Int16>, aStride: Int, rowScales: UnsafePointer<Float>,
     b: UnsafePointer<Int8>, bStride: Int, columnScales: UnsafePointer<Float>?,
@@ -49,7 +49,7 @@ extension VectorKernels {
     unsafe rowCodes(&arguments)
   }
 
-  /// Rows of two 4-bit codes a byte as twice as many rows of codes.
+  /// Rows of two 4-bit codes a byte as codes, those of two rows side by side.
   @unsafe package func unpack(
     nibbleRows packed: UnsafeRawPointer, to codes: UnsafeMutableRawPointer, rows: Int,
     byteCount: Int

@@ -20,8 +20,9 @@ struct ModelOptions: ParsableArguments {
   @Flag(
     help: ArgumentHelp(
       "Weights stored with --layout kernel are used in the page cache.",
-      discussion: "Loads sooner and shares them with other processes, but runs as fast as the pieces "
-        + "are large in which the page cache holds the file. Otherwise they are copied to huge pages."))
+      discussion: "Loads sooner and shares them with other processes, but runs only as fast as the "
+        + "pieces are large that the page cache holds the file in. Else they are copied to huge "
+        + "pages."))
   var mmap = false
 
   @Option(help: "Forces portable, avx2, avx2vnni or avx512vnni. AFM_ISA does the same.")
@@ -50,7 +51,8 @@ struct ModelOptions: ParsableArguments {
 
   var engineOptions: EngineOptions {
     EngineOptions(
-      threads: threads, instructionSet: isa, waiting: polite ? .polite : .spinning, mapsWeights: mmap)
+      threads: threads, instructionSet: isa, waiting: polite ? .polite : .spinning,
+      mapsWeights: mmap)
   }
 
   func openEngine() throws -> any Engine {

@@ -62,6 +62,64 @@ import Testing
     #expect(unsafe page.valueScalePlane - page.keys == 192)
   }
 
+  /// The formulas of *Page layout* for codes of a byte, where neither count is even.
+  @Test func byteCodesStandInPairs() throws {
+    let sequence = try sequence(.s8Static, dimension: 3, page: 5, scale: 1)
+    for position in 0..<5 {
+      let numbers = (0..<3).map { Float(10 * $0 + position + 1) }
+      // The scale of values is twice that of keys.
+      let doubled = numbers.map { 2 * $0 }
+      sequence.storeKey(numbers.span, store: 0, head: 0, position: position)
+      sequence.storeValue(doubled.span, store: 0, head: 0, position: position)
+    }
+    // Two parts of 64 bytes; the sequence holds the page.
+    #expect(sequence.geometry.pageByteCount == 128)
+    let page = unsafe sequence.headPage(store: 0, head: 0, page: 0)
+    let bytes = (0..<128).map { unsafe page.keys.load(fromByteOffset: $0, as: UInt8.self) }
+    var expected = Array(repeating: UInt8(0), count: 128)
+    for position in 0..<5 {
+      for element in 0..<3 {
+        let code = UInt8(10 * element + position + 1)
+        expected[2 * (element / 2 * 5 + position) + element % 2] = code
+        expected[64 + 2 * (position / 2 * 3 + element) + position % 2] = code
+      }
+    }
+    #expect(bytes == expected)
+  }
+
+  private func image(_ sequence: CacheSequence) -> [UInt8] {
+    var images: [UInt8] = []
+    sequence.forEachPageImage { (bytes: RawSpan) in
+      for offset in bytes.byteOffsets {
+        images.append(unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
+      }
+    }
+    return images
+  }
+
+  /// What a page held before, behind the positions that are stored now, is in no image.
+  @Test(arguments: CacheElement.allCases)
+  func imagesHoldWhatIsStored(_ element: CacheElement) throws {
+    let dimension = element == .u4g32 ? 34 : 7
+    for count in 1...5 {
+      let (used, fresh) = (
+        try sequence(element, dimension: dimension, page: 5),
+        try sequence(element, dimension: dimension, page: 5)
+      )
+      for position in 0..<5 {
+        let numbers = (0..<dimension).map { Float($0 + 3 * position + 1) }
+        for sequence in position < count ? [used, fresh] : [used] {
+          sequence.storeKey(numbers.span, store: 0, head: 0, position: position)
+          sequence.storeValue(numbers.span, store: 0, head: 0, position: position)
+        }
+      }
+      used.advance(count)
+      fresh.advance(count)
+      #expect(image(used) == image(fresh), "\(count) positions")
+      #expect(image(used).contains { $0 != 0 })
+    }
+  }
+
   /// Errors stay within half a step of the group or vector, whatever the numbers.
   @Test(arguments: CacheElement.allCases, [2, 30, 32, 64, 98])
   func errorsAreHalfAStep(_ element: CacheElement, _ dimension: Int) throws {

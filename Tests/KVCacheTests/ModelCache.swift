@@ -33,17 +33,25 @@ extension StoredHead {
     let keySize = geometry.keyElement.byteCount(elements: 1)
     let valueSize = geometry.valueElement.byteCount(elements: 1)
     var key: [UInt8] = []
+    var value: [UInt8] = []
+    // Bytes before the element at a row and a column of a panel.
+    func offset(_ row: Int, _ column: Int, of columns: Int, _ element: CacheElement) -> Int {
+      element == .s8 || element == .s8Static
+        ? 2 * (row / 2 * columns + column) + row % 2
+        : (row * columns + column) * element.byteCount(elements: 1)
+    }
     for index in 0..<geometry.headDimension {
+      let keyOffset = offset(index, column, of: geometry.pagePositions, geometry.keyElement)
       for byte in 0..<keySize {
-        let offset = (index * geometry.pagePositions + column) * keySize + byte
-        key.append(unsafe place.keys.load(fromByteOffset: offset, as: UInt8.self))
+        key.append(unsafe place.keys.load(fromByteOffset: keyOffset + byte, as: UInt8.self))
+      }
+      let valueOffset = offset(column, index, of: geometry.headDimension, geometry.valueElement)
+      for byte in 0..<valueSize {
+        value.append(unsafe place.values.load(fromByteOffset: valueOffset + byte, as: UInt8.self))
       }
     }
-    let rowByteCount = geometry.headDimension * valueSize
     self.key = key
-    value = (0..<rowByteCount).map {
-      unsafe place.values.load(fromByteOffset: column * rowByteCount + $0, as: UInt8.self)
-    }
+    self.value = value
     if let scales = unsafe place.keyScales {
       unsafe keyScale = scales[column]
     } else {

@@ -126,7 +126,7 @@ struct AllocationTests {
           columns: count, factor: 1)
         unsafe vectors.codeProduct(
           a: codes, aStride: 2, rowScales: c, b: bytes.assumingMemoryBound(to: Int8.self),
-          bStride: count, columnScales: nil, c: b, cStride: count, rows: 1, columns: count,
+          bStride: 2 * count, columnScales: nil, c: b, cStride: count, rows: 1, columns: count,
           depth: 2, rowFactors: nil, ahead: UnsafeRawBufferPointer(start: bytes, count: count))
         unsafe vectors.unpack(nibbleRows: a, to: bytes, rows: 1, byteCount: count)
         unsafe vectors.unpack(nibblePairs: a, to: bytes, byteCount: count)

@@ -6,12 +6,13 @@
 
 typedef struct CKCodePanel {
   const int16_t *_Nonnull a;
+  /// [(depth + 1) / 2][columnCount][2]: two rows side by side, as they are multiplied.
   const int8_t *_Nonnull b;
   float *_Nonnull c;
   /// [rowCount], and [columnCount] or null.
   const float *_Nonnull rowScales;
   const float *_Nullable columnScales;
-  /// Row strides in elements.
+  /// Row strides in elements; of B from two rows to the next two.
   long aStride, bStride, cStride;
   long rowCount, columnCount, depth;
   /// [rowCount] what a row of C is multiplied by before the product is added to it; null where C is
@@ -80,18 +81,19 @@ CK_TRAMPOLINES(cache_u4g32, CKCacheVector)
 
 // A bundle is 16 columns; its codes are pairs of 16 bits, one of each of two rows of B.
 
-/// 16 bytes of two rows as pairs: two registers of 8 columns.
-static inline CK_AVX2 void ck_avx2_code_pairs(CK_INOUT pairs, CK_IN even, CK_IN odd) {
-  const __m128i a = *(const ck_i128 *)even, b = *(const ck_i128 *)odd;
-  ((ck_i256 *)pairs)[0] = _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(a, b));
-  ((ck_i256 *)pairs)[1] = _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(a, b));
+/// 16 columns of two rows, side by side, as pairs: two registers of 8 columns.
+static inline CK_AVX2 void ck_avx2_code_pairs(CK_INOUT pairs, CK_IN codes) {
+  const ck_i128 *p = (const ck_i128 *)codes;
+  ((ck_i256 *)pairs)[0] = _mm256_cvtepi8_epi16(p[0]);
+  ((ck_i256 *)pairs)[1] = _mm256_cvtepi8_epi16(p[1]);
 }
 
-/// The same of one row, and zeros.
-static inline CK_AVX2 void ck_avx2_last_codes(CK_INOUT pairs, CK_IN even) {
-  const __m128i a = *(const ck_i128 *)even;
-  ((ck_i256 *)pairs)[0] = _mm256_cvtepi8_epi16(_mm_unpacklo_epi8(a, _mm_setzero_si128()));
-  ((ck_i256 *)pairs)[1] = _mm256_cvtepi8_epi16(_mm_unpackhi_epi8(a, _mm_setzero_si128()));
+/// The first row of the two, and zeros.
+static inline CK_AVX2 void ck_avx2_last_codes(CK_INOUT pairs, CK_IN codes) {
+  const ck_i128 *p = (const ck_i128 *)codes;
+  const __m128i first = _mm_set1_epi16(0xFF);
+  ((ck_i256 *)pairs)[0] = _mm256_cvtepi8_epi16(_mm_and_si128(p[0], first));
+  ((ck_i256 *)pairs)[1] = _mm256_cvtepi8_epi16(_mm_and_si128(p[1], first));
 }
 
 /// sums (16 × 32-bit) += pairs times the two numbers of 16 bits at x.
@@ -103,14 +105,20 @@ static inline CK_AVX2 void ck_avx2_add_pairs(CK_INOUT sums, CK_IN pairs, CK_IN x
   s[1] = _mm256_add_epi32(s[1], _mm256_madd_epi16(p[1], both));
 }
 
-/// 32 bytes of two 4-bit numbers: the low ones and the high ones.
-static inline CK_AVX2 void ck_avx2_nibble_rows(CK_INOUT low, CK_INOUT high, CK_IN packed) {
-  const __m256i bytes = *(const ck_i256 *)packed, mask = _mm256_set1_epi8(15);
-  *(ck_i256 *)low = _mm256_and_si256(bytes, mask);
-  *(ck_i256 *)high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), mask);
+/// 16 bytes of each of two rows of two 4-bit numbers: each number beside its partner of the other row,
+/// 64 bytes.
+static inline CK_AVX2 void ck_avx2_nibble_rows(CK_INOUT codes, CK_IN first, CK_IN second) {
+  const __m256i mask = _mm256_set1_epi8(15);
+  for (int half = 0; half < 2; half++) {
+    const __m256i low = _mm256_cvtepu8_epi32(_mm_loadu_si64((const char *)first + 8 * half));
+    const __m256i high = _mm256_cvtepu8_epi32(_mm_loadu_si64((const char *)second + 8 * half));
+    const __m256i both = _mm256_or_si256(low, _mm256_slli_epi32(high, 8));
+    ((ck_i256 *)codes)[half] =
+        _mm256_and_si256(_mm256_or_si256(both, _mm256_slli_epi32(both, 12)), mask);
+  }
 }
 
-/// The same side by side: 64 bytes.
+/// 32 bytes of two 4-bit numbers: all of them side by side, 64 bytes.
 static inline CK_AVX2 void ck_avx2_nibble_pairs(CK_INOUT codes, CK_IN packed) {
   const __m256i mask = _mm256_set1_epi8(15);
   for (int half = 0; half < 2; half++) {
@@ -120,10 +128,12 @@ static inline CK_AVX2 void ck_avx2_nibble_pairs(CK_INOUT codes, CK_IN packed) {
   }
 }
 
-static inline CK_AVX512 void ck_avx512_nibble_rows(CK_INOUT low, CK_INOUT high, CK_IN packed) {
-  const __m512i bytes = *(const ck_i512 *)packed, mask = _mm512_set1_epi8(15);
-  *(ck_i512 *)low = _mm512_and_si512(bytes, mask);
-  *(ck_i512 *)high = _mm512_and_si512(_mm512_srli_epi16(bytes, 4), mask);
+static inline CK_AVX512 void ck_avx512_nibble_rows(CK_INOUT codes, CK_IN first, CK_IN second) {
+  const __m512i low = _mm512_cvtepu8_epi32(*(const ck_i128 *)first);
+  const __m512i high = _mm512_cvtepu8_epi32(*(const ck_i128 *)second);
+  const __m512i both = _mm512_or_si512(low, _mm512_slli_epi32(high, 8));
+  *(ck_i512 *)codes = _mm512_and_si512(
+      _mm512_or_si512(both, _mm512_slli_epi32(both, 12)), _mm512_set1_epi8(15));
 }
 
 static inline CK_AVX512 void ck_avx512_nibble_pairs(CK_INOUT codes, CK_IN packed) {
@@ -135,16 +145,13 @@ static inline CK_AVX512 void ck_avx512_nibble_pairs(CK_INOUT codes, CK_IN packed
   }
 }
 
-static inline CK_AVX512 void ck_avx512_code_pairs(CK_INOUT pairs, CK_IN even, CK_IN odd) {
-  const __m128i a = *(const ck_i128 *)even, b = *(const ck_i128 *)odd;
-  *(ck_i512 *)pairs = _mm512_cvtepi8_epi16(
-      _mm256_set_m128i(_mm_unpackhi_epi8(a, b), _mm_unpacklo_epi8(a, b)));
+static inline CK_AVX512 void ck_avx512_code_pairs(CK_INOUT pairs, CK_IN codes) {
+  *(ck_i512 *)pairs = _mm512_cvtepi8_epi16(*(const ck_i256 *)codes);
 }
 
-static inline CK_AVX512 void ck_avx512_last_codes(CK_INOUT pairs, CK_IN even) {
-  const __m128i a = *(const ck_i128 *)even, zero = _mm_setzero_si128();
-  *(ck_i512 *)pairs = _mm512_cvtepi8_epi16(
-      _mm256_set_m128i(_mm_unpackhi_epi8(a, zero), _mm_unpacklo_epi8(a, zero)));
+static inline CK_AVX512 void ck_avx512_last_codes(CK_INOUT pairs, CK_IN codes) {
+  const __m256i both = *(const ck_i256 *)codes;
+  *(ck_i512 *)pairs = _mm512_cvtepi8_epi16(_mm256_and_si256(both, _mm256_set1_epi16(0xFF)));
 }
 
 static inline CK_AVX512 void ck_avx512_add_pairs(CK_INOUT sums, CK_IN pairs, CK_IN x) {

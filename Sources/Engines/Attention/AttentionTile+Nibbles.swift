@@ -44,7 +44,7 @@ extension AttentionTile {
     let planes = unsafe room.planes + block.firstColumn
     unsafe loadPlanes(page.keyGroupScales)
     unsafe stage.vectors.unpack(
-      nibbleRows: page.keys, to: room.panel, rows: dimension / 2, byteCount: positions)
+      nibblePairs: page.keys, to: room.panel, byteCount: dimension / 2 * positions)
     // Columns inside of panel and planes; the minimums stand behind the scales.
     unsafe stage.vectors.panelProduct(
       a: room.groupSums + first * groups, aStride: groups, b: planes + groups * positions,
@@ -57,7 +57,8 @@ extension AttentionTile {
       unsafe stage.vectors.codeProduct(
         a: codes + elements.lowerBound, aStride: room.layout.queryStride,
         rowScales: room.queryScales + first,
-        b: panel + elements.lowerBound * positions + block.firstColumn, bStride: positions,
+        b: panel + elements.lowerBound * positions + 2 * block.firstColumn,
+        bStride: 2 * positions,
         columnScales: planes + group * positions, c: scores, cStride: positions,
         rows: block.rows.count, columns: block.columnCount, depth: elements.count,
         rowFactors: room.ones + first,
@@ -75,10 +76,11 @@ extension AttentionTile {
     let weights = unsafe room.scores + first * positions + (low - block.firstColumn)
     let panel = unsafe room.panel.assumingMemoryBound(to: Int8.self)
     unsafe loadPlanes(page.valueGroupScales)
-    // The positions that some row sees, and their rows of the panel.
+    let columns = block.pairedColumns
+    // The positions that some row sees, in pairs.
     unsafe stage.vectors.unpack(
-      nibblePairs: page.values + low * dimension / 2, to: room.panel,
-      byteCount: block.columns.count * dimension / 2)
+      nibbleRows: page.values + columns.lowerBound * dimension / 2, to: room.panel,
+      rows: columns.count, byteCount: dimension / 2)
     let planes = unsafe room.planes + low
     unsafe stage.vectors.floatProduct(
       weights: planes + groups * positions, of: .f32, weightStride: positions, rows: 0..<groups,
@@ -96,15 +98,12 @@ extension AttentionTile {
     let codes = unsafe room.weightCodes + first * room.layout.weightStride
     for group in 0..<groups {
       let elements = unsafe elements(of: group)
-      unsafe stage.vectors.quantize(
-        rows: weights, stride: positions, columnScales: planes + group * positions, codes: codes,
-        codeStride: room.layout.weightStride, rowScales: room.weightScales + first, count: count,
-        columns: block.columns.count, factor: 1)
+      unsafe quantizeWeights(block, columnScales: planes + group * positions, factor: 1)
       unsafe stage.vectors.codeProduct(
         a: codes, aStride: room.layout.weightStride, rowScales: room.weightScales + first,
-        b: panel + elements.lowerBound, bStride: dimension, columnScales: nil,
+        b: panel + 2 * elements.lowerBound, bStride: 2 * dimension, columnScales: nil,
         c: room.attended + first * dimension + elements.lowerBound, cStride: dimension,
-        rows: count, columns: elements.count, depth: block.columns.count,
+        rows: count, columns: elements.count, depth: columns.count,
         rowFactors: room.decays + first,
         ahead: share(of: next.keys, byteCount: geometry.keyPanelByteCount, group, groups))
     }

@@ -49,6 +49,9 @@ import QuantKernels
     let columnCount: Int
     /// The rows that see anything of it.
     let rows: Range<Int>
+
+    /// The columns from an even one on: panels of codes have two positions side by side.
+    var pairedColumns: Range<Int> { columns.lowerBound & ~1..<columns.upperBound }
   }
 
   private func limit(_ token: Int) -> Int {

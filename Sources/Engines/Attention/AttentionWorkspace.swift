@@ -79,8 +79,8 @@ struct PartOffsets {
       scores = offsets.next(Float.self, rows * pagePositions)
       weightCodes = offsets.next(Int16.self, rows * weightStride)
       attended = offsets.next(Float.self, rows * dimension)
-      // Columns are read 16 at a time.
-      panel = offsets.next(Int8.self, dimension * pagePositions + 16)
+      // Positions stand in pairs, and columns are read 16 pairs at a time.
+      panel = offsets.next(Int8.self, dimension * (pagePositions + 1) + 32)
       planes = offsets.next(Float.self, 2 * groups * pagePositions)
       groupSums = offsets.next(Float.self, rows * groups)
       pageMinimums = offsets.next(Float.self, rows * groups)
@@ -120,7 +120,7 @@ struct PartOffsets {
   var weightCodes: UnsafeMutablePointer<Int16> { unsafe codes(layout.weightCodes) }
   /// [rows][headDimension] sums of weighted values.
   var attended: UnsafeMutablePointer<Float> { unsafe floats(layout.attended) }
-  /// [headDimension · pagePositions] a panel of 4-bit codes as bytes.
+  /// [headDimension · pagePositions] a panel of 4-bit codes as bytes, in pairs.
   var panel: UnsafeMutableRawPointer { unsafe base + layout.panel }
   /// [2 · groups][pagePositions] its scales, then its minimums.
   var planes: UnsafeMutablePointer<Float> { unsafe floats(layout.planes) }

@@ -9,8 +9,8 @@ protocol CodePanelBundle: BitwiseCopyable {
   associatedtype Codes: BitwiseCopyable
   static var columnCount: Int { get }
   static var zero: Self { get }
-  static func pairs(_ even: UnsafeRawPointer, _ odd: UnsafeRawPointer) -> Codes
-  static func last(_ even: UnsafeRawPointer) -> Codes
+  static func pairs(_ codes: UnsafeRawPointer) -> Codes
+  static func last(_ codes: UnsafeRawPointer) -> Codes
   mutating func add(_ codes: Codes, _ x: UnsafeRawPointer)
   func store(_ panel: CKCodePanel, row: Int, column: Int)
 }
@@ -23,12 +23,12 @@ struct OneCodeBundle<P: CodePanelPrimitives>: CodePanelBundle {
   @inline(__always) static var zero: Self { Self(sums: P.zeroSums) }
 
   @inline(__always)
-  static func pairs(_ even: UnsafeRawPointer, _ odd: UnsafeRawPointer) -> P.CodePairs {
-    unsafe P.codePairs(even, odd)
+  static func pairs(_ codes: UnsafeRawPointer) -> P.CodePairs {
+    unsafe P.codePairs(codes)
   }
 
-  @inline(__always) static func last(_ even: UnsafeRawPointer) -> P.CodePairs {
-    unsafe P.lastCodes(even)
+  @inline(__always) static func last(_ codes: UnsafeRawPointer) -> P.CodePairs {
+    unsafe P.lastCodes(codes)
   }
 
   @inline(__always) mutating func add(_ codes: P.CodePairs, _ x: UnsafeRawPointer) {
@@ -60,12 +60,12 @@ struct TwoCodeBundles<P: CodePanelPrimitives>: CodePanelBundle {
   @inline(__always) static var zero: Self { Self(low: .zero, high: .zero) }
 
   @inline(__always)
-  static func pairs(_ even: UnsafeRawPointer, _ odd: UnsafeRawPointer) -> Codes {
-    unsafe Codes(low: P.codePairs(even, odd), high: P.codePairs(even + 16, odd + 16))
+  static func pairs(_ codes: UnsafeRawPointer) -> Codes {
+    unsafe Codes(low: P.codePairs(codes), high: P.codePairs(codes + 32))
   }
 
-  @inline(__always) static func last(_ even: UnsafeRawPointer) -> Codes {
-    unsafe Codes(low: P.lastCodes(even), high: P.lastCodes(even + 16))
+  @inline(__always) static func last(_ codes: UnsafeRawPointer) -> Codes {
+    unsafe Codes(low: P.lastCodes(codes), high: P.lastCodes(codes + 32))
   }
 
   @inline(__always) mutating func add(_ codes: Codes, _ x: UnsafeRawPointer) {
@@ -230,14 +230,14 @@ private func addTile<R: CodePanelRows>(
   var rows = R.zero
   let stride = unsafe panel.bStride
   var a = unsafe panel.a + row &* panel.aStride
-  var b = unsafe UnsafeRawPointer(panel.b + column)
+  var b = unsafe UnsafeRawPointer(panel.b + 2 &* column)
   var next = unsafe next
   var depth = unsafe panel.depth
   while depth >= 2 {
     unsafe ahead.ask(&next)
-    unsafe rows.add(R.Bundle.pairs(b, b + stride), a, stride: panel.aStride)
+    unsafe rows.add(R.Bundle.pairs(b), a, stride: panel.aStride)
     unsafe a += 2
-    unsafe b += 2 &* stride
+    unsafe b += stride
     depth &-= 2
   }
   if depth == 1 { unsafe rows.add(R.Bundle.last(b), a, stride: panel.aStride) }
@@ -254,7 +254,8 @@ private func addColumns(_ panel: CKCodePanel, from first: Int) {
       var sum: Int32 = 0
       var d = 0
       while unsafe d < panel.depth {
-        let code = unsafe Int32(panel.b[d &* panel.bStride &+ column])
+        let place = unsafe (d &>> 1) &* panel.bStride &+ 2 &* column &+ (d & 1)
+        let code = unsafe Int32(panel.b[place])
         sum = unsafe sum &+ Int32(panel.a[row &* panel.aStride &+ d]) &* code
         d &+= 1
       }

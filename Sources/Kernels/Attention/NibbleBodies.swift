@@ -5,10 +5,11 @@ import CKernels
 
 /// What an instruction set gives to unpack 4-bit codes.
 protocol NibblePrimitives {
-  /// Packed bytes of a step.
-  static var byteCount: Int { get }
+  /// 16 packed bytes of each of two rows.
   static func rows(
-    _ low: UnsafeMutableRawPointer, _ high: UnsafeMutableRawPointer, _ packed: UnsafeRawPointer)
+    _ codes: UnsafeMutableRawPointer, _ first: UnsafeRawPointer, _ second: UnsafeRawPointer)
+  /// Packed bytes of a step of pairs.
+  static var byteCount: Int { get }
   static func pairs(_ codes: UnsafeMutableRawPointer, _ packed: UnsafeRawPointer)
 }
 
@@ -18,9 +19,9 @@ protocol NibblePrimitives {
 
     @inline(__always)
     static func rows(
-      _ low: UnsafeMutableRawPointer, _ high: UnsafeMutableRawPointer, _ packed: UnsafeRawPointer
+      _ codes: UnsafeMutableRawPointer, _ first: UnsafeRawPointer, _ second: UnsafeRawPointer
     ) {
-      unsafe ck_avx2_nibble_rows(low, high, packed)
+      unsafe ck_avx2_nibble_rows(codes, first, second)
     }
 
     @inline(__always)
@@ -34,9 +35,9 @@ protocol NibblePrimitives {
 
     @inline(__always)
     static func rows(
-      _ low: UnsafeMutableRawPointer, _ high: UnsafeMutableRawPointer, _ packed: UnsafeRawPointer
+      _ codes: UnsafeMutableRawPointer, _ first: UnsafeRawPointer, _ second: UnsafeRawPointer
     ) {
-      unsafe ck_avx512_nibble_rows(low, high, packed)
+      unsafe ck_avx512_nibble_rows(codes, first, second)
     }
 
     @inline(__always)
@@ -51,11 +52,18 @@ extension Portable: NibblePrimitives {
 
   @inline(__always)
   static func rows(
-    _ low: UnsafeMutableRawPointer, _ high: UnsafeMutableRawPointer, _ packed: UnsafeRawPointer
+    _ codes: UnsafeMutableRawPointer, _ first: UnsafeRawPointer, _ second: UnsafeRawPointer
   ) {
-    let bytes = unsafe packed.loadUnaligned(as: SIMD16<UInt8>.self)
-    unsafe low.storeBytes(of: bytes & 15, as: SIMD16<UInt8>.self)
-    unsafe high.storeBytes(of: (bytes &>> 4) & 15, as: SIMD16<UInt8>.self)
+    let a = unsafe first.loadUnaligned(as: SIMD16<UInt8>.self)
+    let b = unsafe second.loadUnaligned(as: SIMD16<UInt8>.self)
+    var words = SIMD16<UInt32>.zero
+    var lane = 0
+    while lane < 16 {
+      let both = UInt32(a[lane]) | UInt32(b[lane]) &<< 8
+      words[lane] = (both | both &<< 12) & 0x0F0F_0F0F
+      lane &+= 1
+    }
+    unsafe codes.storeBytes(of: words, as: SIMD16<UInt32>.self)
   }
 
   @inline(__always)
@@ -71,30 +79,32 @@ extension Portable: NibblePrimitives {
   }
 }
 
-/// `NibbleFunction`: the codes of a byte come to stand in two rows.
+/// `NibbleFunction`: the codes of two rows come to stand side by side.
 @inline(__always)
 func nibbleRowsBody<P: NibblePrimitives>(_: P.Type, _ arguments: UnsafePointer<CKNibbles>) {
   let nibbles = unsafe arguments.pointee
   let byteCount = unsafe nibbles.byteCount
-  var packed = unsafe UnsafeRawPointer(nibbles.packed)
-  var low = unsafe UnsafeMutableRawPointer(nibbles.codes)
+  var first = unsafe UnsafeRawPointer(nibbles.packed)
+  var codes = unsafe UnsafeMutableRawPointer(nibbles.codes)
   var row = 0
   while unsafe row < nibbles.rowCount {
-    let high = unsafe low + byteCount
+    let second = unsafe row &+ 1 < nibbles.rowCount ? first + byteCount : first
     var at = 0
-    while at &+ P.byteCount <= byteCount {
-      unsafe P.rows(low + at, high + at, packed + at)
-      at &+= P.byteCount
+    while at &+ 16 <= byteCount {
+      unsafe P.rows(codes + 4 &* at, first + at, second + at)
+      at &+= 16
     }
     while at < byteCount {
-      let byte = unsafe packed.load(fromByteOffset: at, as: UInt8.self)
-      unsafe low.storeBytes(of: byte & 15, toByteOffset: at, as: UInt8.self)
-      unsafe high.storeBytes(of: byte &>> 4, toByteOffset: at, as: UInt8.self)
+      let a = unsafe UInt32(first.load(fromByteOffset: at, as: UInt8.self))
+      let b = unsafe UInt32(second.load(fromByteOffset: at, as: UInt8.self))
+      let both = a | b &<< 8
+      unsafe codes.storeBytes(
+        of: (both | both &<< 12) & 0x0F0F_0F0F, toByteOffset: 4 &* at, as: UInt32.self)
       at &+= 1
     }
-    unsafe packed += byteCount
-    unsafe low += 2 &* byteCount
-    row &+= 1
+    unsafe first += 2 &* byteCount
+    unsafe codes += 4 &* byteCount
+    row &+= 2
   }
 }
 

@@ -61,7 +61,8 @@ struct MakeCommand: ParsableCommand {
     }
     if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }
     if let adapterRank {
-      try Limits.check(adapterRank, upTo: QuantizationArguments.adapterRankLimit, option: "--adapter-rank")
+      try Limits.check(
+        adapterRank, upTo: QuantizationArguments.adapterRankLimit, option: "--adapter-rank")
     }
   }
 

@@ -68,8 +68,9 @@ struct RunCommand: ParsableCommand {
   @Flag(
     help: ArgumentHelp(
       "Weights stored with --layout kernel are used in the page cache.",
-      discussion: "Loads sooner and shares them with other processes, but runs as fast as the pieces "
-        + "are large in which the page cache holds the file. Otherwise they are copied to huge pages."))
+      discussion: "Loads sooner and shares them with other processes, but runs only as fast as the "
+        + "pieces are large that the page cache holds the file in. Else they are copied to huge "
+        + "pages."))
   var mmap = false
 
   @Option(help: "Forces portable, avx2, avx2vnni or avx512vnni. AFM_ISA does the same.")
