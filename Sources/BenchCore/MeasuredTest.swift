@@ -34,17 +34,14 @@ package struct MeasuredTest: Hashable, Sendable {
     prompts: [Int], generations: [Int], pairs: [(prompt: Int, generated: Int)] = [],
     depths: [Int] = [0]
   ) -> [MeasuredTest] {
-    depths.flatMap { depth in
-      prompts.filter { $0 > 0 }.map {
-        MeasuredTest(promptTokenCount: $0, generatedTokenCount: 0, depth: depth)
+    let lengths =
+      prompts.filter { $0 > 0 }.map { (prompt: $0, generated: 0) }
+      + generations.filter { $0 > 0 }.map { (prompt: 0, generated: $0) } + pairs
+    return depths.flatMap { depth in
+      lengths.map {
+        MeasuredTest(
+          promptTokenCount: $0.prompt, generatedTokenCount: $0.generated, depth: depth)
       }
-        + generations.filter { $0 > 0 }.map {
-          MeasuredTest(promptTokenCount: 0, generatedTokenCount: $0, depth: depth)
-        }
-        + pairs.map {
-          MeasuredTest(
-            promptTokenCount: $0.prompt, generatedTokenCount: $0.generated, depth: depth)
-        }
     }
   }
 }

@@ -40,7 +40,8 @@ package struct MetricDefinition: Codable, Hashable, Sendable {
       name: "KV",
       meaning: "cache bytes, of each session by itself: predicted before the request for all "
         + "tokens it may take, then allocated (whole pages), used (stored positions with scales), "
-        + "ideal (positions x bytes a position)"),
+        + "ideal (positions x bytes a position), wasted (allocated - used); of the tier, shared: what "
+        + "pages with several holders, the frontier of -d among them, save"),
     .init(
       name: "MBU",
       meaning: "bytes that must move per token, or per step of several sessions / time / memory "

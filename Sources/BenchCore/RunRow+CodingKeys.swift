@@ -60,6 +60,8 @@ extension RunRow {
     case cacheBytesAllocated = "kv_bytes_allocated"
     case cacheBytesUsed = "kv_bytes_used"
     case cacheBytesIdeal = "kv_bytes_ideal"
+    case cacheBytesShared = "kv_bytes_shared"
+    case cacheBytesWasted = "kv_bytes_wasted"
     case cacheBytesPredicted = "kv_bytes_predicted"
     case contextLimit = "context_limit"
     case contextLimitSource = "context_limit_source"

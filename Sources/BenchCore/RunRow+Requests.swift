@@ -46,6 +46,8 @@ extension RunRow {
     cacheBytesAllocated = last.cache.allocated
     cacheBytesUsed = last.cache.used
     cacheBytesIdeal = last.cache.ideal
+    cacheBytesShared = last.sharedCacheBytes
+    cacheBytesWasted = last.cache.allocated - last.cache.used
     cacheBytesPredicted = last.predictedCacheBytes
   }
 

@@ -117,6 +117,10 @@ package struct RunRow: Codable, Hashable, Sendable {
   package var cacheBytesAllocated = 0
   package var cacheBytesUsed = 0
   package var cacheBytesIdeal = 0
+  /// Of the tier, by pages that have more than one holder: those of the holders after the first.
+  package var cacheBytesShared = 0
+  /// Allocated and not used.
+  package var cacheBytesWasted = 0
   /// Bytes that were predicted before the request, for as many tokens as it might take.
   package var cacheBytesPredicted = 0
 

@@ -18,13 +18,14 @@ package struct ScoredText: Hashable, Sendable {
     self.firstWindow = firstWindow
     self.windowCount = windowCount
     // FNV-1a over the ids, least significant byte first.
-    digest = tokens[firstWindow * context..<(firstWindow + windowCount) * context]
-      .reduce(0xCBF2_9CE4_8422_2325) { hash, token in
-        (0..<4).reduce(hash) { hash, byte in
-          (hash ^ UInt64(UInt32(bitPattern: token) >> (8 * UInt32(byte)) & 0xFF))
-            &* 0x100_0000_01B3
-        }
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for token in tokens[firstWindow * context..<(firstWindow + windowCount) * context] {
+      for shift: UInt32 in [0, 8, 16, 24] {
+        let byte = UInt32(bitPattern: token) >> shift & 0xFF
+        hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
       }
+    }
+    digest = hash
   }
 
   /// Scored predictions of a window.

@@ -122,7 +122,8 @@ extension RunRow.CodingKeys {
       .averageNanoseconds,
       .deviationNanoseconds, .turn, .tierIsModelled, .reasoningBudget, .reasoningTokenCount,
       .outputTokenCount, .prefillContextFrontier, .decodeContextFrontier, .cacheBytesAllocated,
-      .cacheBytesUsed, .cacheBytesIdeal, .cacheBytesPredicted, .contextLimit, .weightByteCount,
+      .cacheBytesUsed, .cacheBytesIdeal, .cacheBytesShared, .cacheBytesWasted,
+      .cacheBytesPredicted, .contextLimit, .weightByteCount,
       .peakResidentByteCount,
       .warmupCount, .warmupNanoseconds:
       .integer

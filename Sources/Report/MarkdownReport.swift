@@ -104,7 +104,7 @@ struct MarkdownReport {
       .init("instructions"), .init("tools"), .init("history"),
       .init("prompt"), .init("reasoning"), .init("response"),
       .init("KV MiB predicted"), .init("allocated"), .init("used"), .init("ideal"),
-      .init("MBU"), .init("peak RSS MiB"),
+      .init("wasted"), .init("shared"), .init("MBU"), .init("peak RSS MiB"),
     ])
     for row in rows {
       let used = row.contextUsed
@@ -118,7 +118,7 @@ struct MarkdownReport {
           ].map { "\($0)" }
           + [
             row.cacheBytesPredicted, row.cacheBytesAllocated, row.cacheBytesUsed,
-            row.cacheBytesIdeal,
+            row.cacheBytesIdeal, row.cacheBytesWasted, row.cacheBytesShared,
           ].map { Figure.mebibytes($0, decimals: 2) }
           + [
             Figure.percent(row.memoryBandwidthUtilisation),

@@ -99,6 +99,7 @@ package final class BatchedSessions {
     served.cache = sessions.reduce(into: SessionCacheUsage(allocated: 0, used: 0, ideal: 0)) {
       $0.add($1.cacheUsage)
     }
+    served.sharedCacheBytes = group.cacheUsage.held.sharedBytes
     served.ended = trace.end(
       .stopReason, labels.finish(.length), .tokens, Int64(served.tokenTimes.count))
     return served

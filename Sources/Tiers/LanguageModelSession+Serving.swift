@@ -42,6 +42,7 @@ extension LanguageModelSession {
     }
     served.context = account
     served.cache = session.cacheUsage
+    served.sharedCacheBytes = group.cacheUsage.held.sharedBytes
   }
 
   /// Runs tokens through the model in one prefill span.

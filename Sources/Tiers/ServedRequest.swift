@@ -72,6 +72,9 @@ package struct ServedRequest: Sendable {
   package var predictedCacheBytes = 0
   /// Cache bytes at the end: of each session by itself, whatever it shares with others.
   package var cache = SessionCacheUsage(allocated: 0, used: 0, ideal: 0)
+  /// Cache bytes that sharing saves the tier at the end: of every page those of the holders after the
+  /// first, among them the frontier that requests begin from.
+  package var sharedCacheBytes = 0
   /// Why generation stopped.
   package var finish = Finish.length
 

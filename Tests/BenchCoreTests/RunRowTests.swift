@@ -33,12 +33,13 @@ import Tiers
 
   @Test func estimatesOfServedRequests() {
     var row = RunRow()
-    row.record([1, 2, 3, 4, 5, 6, 7].map { request(gap: $0 * 1_000_000) }, phase: .decode)
+    row.record((1...7).map { request(gap: $0 * 1_000_000) }, phase: .decode)
     // Four steps less 0.4 ms of choosing tokens.
-    #expect(
-      row.sampleNanoseconds == [4, 8, 12, 16, 20, 24, 28].map { $0 * 1_000_000 - 400_000 })
+    let expected: [UInt64] = (1...7).map { $0 * 4_000_000 - 400_000 }
+    #expect(row.sampleNanoseconds == expected)
     #expect(row.averageNanoseconds == 15_600_000)
-    #expect(row.sampleTokensPerSecond.first == 4 * 1e9 / 3_600_000)
+    let rate: Double = 4 * 1e9 / 3_600_000
+    #expect(row.sampleTokensPerSecond.first == rate)
     #expect(row.ttftNanoseconds == 2_000_000)
     #expect(row.ttftInterval == Interval(low: 2_000_000, high: 2_000_000))
     #expect(row.ttfoNanoseconds == 10_000_000)

@@ -52,7 +52,8 @@ import Testing
       "model_n_params", "n_batch", "n_ubatch", "n_threads", "type_k", "type_v", "n_prompt", "n_gen",
       "n_depth", "test_time", "avg_ns", "stddev_ns", "avg_ts", "stddev_ts", "samples_ns",
       "samples_ts", "tier", "reasoning", "ttft_ns", "ttfo_ns", "tpot_ns", "itl_ns_samples",
-      "kv_bytes_allocated", "kv_bytes_used", "kv_bytes_ideal", "kv_bytes_predicted", "n_sessions",
+      "kv_bytes_allocated", "kv_bytes_used", "kv_bytes_ideal", "kv_bytes_predicted",
+      "kv_bytes_shared", "kv_bytes_wasted", "n_sessions",
       "context_limit", "context_used",
       "reasoning_tokens", "weight_bytes", "peak_rss_bytes", "mbu", "verdict", "verdict_reasons",
       "recording_overhead",
@@ -225,6 +226,9 @@ import Testing
       let allocated = try #require(integer(row["kv_bytes_allocated"]))
       #expect(allocated == sessions * ((positions + 63) / 64) * 64 * 256)
       #expect(integer(row["kv_bytes_predicted"]) == allocated)
+      #expect(integer(row["kv_bytes_wasted"]) == allocated - sessions * positions * 256)
+      // Whole pages of the depth are the frontier's, and every session holds them too.
+      #expect(integer(row["kv_bytes_shared"]) == sessions * (depth / 64) * 64 * 256)
       let matching = recorded.filter {
         integer($0["sessions"]) == sessions && integer($0["kv_bytes_used"]) != nil
           && integer($0["cached_tokens"]) == depth

@@ -101,7 +101,8 @@ import Tokenization
       var values = [Float](repeating: .nan, count: 2 * 32)
       var output = values.mutableSpan
       try model.readRows(3..<5, ofTensor: index, into: &output)
-      #expect(values == (96..<160).map { Float($0) / 64 })
+      let expected: [Float] = (96..<160).map { Float($0) / 64 }
+      #expect(values == expected)
     }
   }
 }

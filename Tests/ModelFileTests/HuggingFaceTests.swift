@@ -396,8 +396,9 @@ struct HuggingFaceSample {
   @Test(.needs(.python, .model)) func theRealTokenizerGivesTheOraclesIds() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("model")
+    // The tokenizer is the model's, whatever the number of layers beside it.
     _ = try Oracle.script(
-      "safetensors_oracle.py", "folder", Oracle.model.path(), path, "BF16", "1")
+      "safetensors_oracle.py", "folder", Oracle.model.path(), path, "BF16", "1", "1")
     let description = try #require(try SafetensorsModel(path: path).tokenizer)
     #expect(try description == GGUFModel(path: Oracle.model.path()).tokenizer)
     let texts = [

@@ -90,7 +90,8 @@ import Testing
     #expect(block.bytes == Self.example, "\(block.bytes)")
     let values = row([block], .astc6x6LDR, columns: 36, scale: 0x1p-15)
     let c: [Float] = [16448, 49344, 22616, 43176, 29298, 36494]
-    #expect(values == (0..<36).map { (c[$0 % 6] - 32767.5) * 0x1p-15 })
+    let expected: [Float] = (0..<36).map { (c[$0 % 6] - 32767.5) * 0x1p-15 }
+    #expect(values == expected)
   }
 
   static let example: [UInt8] = [

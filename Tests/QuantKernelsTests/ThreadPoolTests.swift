@@ -48,7 +48,9 @@ struct ThreadPoolTests {
       pool.runRanges(count) { range, index in seen.withLock { $0[index] = range } }
       let ranges = seen.withLock { $0 }.sorted { $0.key < $1.key }.map(\.value)
       #expect(ranges.flatMap { Array($0) } == Array(0..<count))
-      #expect((ranges.map(\.count).max() ?? 0) - (ranges.map(\.count).min() ?? 0) <= 1)
+      let counts: [Int] = ranges.map(\.count)
+      let spread = (counts.max() ?? 0) - (counts.min() ?? 0)
+      #expect(spread <= 1)
     }
   }
 

@@ -82,6 +82,8 @@ enum SampleRows {
     row.cacheBytesAllocated = 9_437_184
     row.cacheBytesUsed = 8_888_320
     row.cacheBytesIdeal = 8_870_400
+    row.cacheBytesShared = 1_048_576
+    row.cacheBytesWasted = 548_864
     row.memoryBandwidthUtilisation = 0.875
     return row
   }

@@ -302,7 +302,8 @@ import Tiers
     let options = LanguageModelSession.Options()
     let together = try BatchedSessions(
       engine: engine, tier: .onDevice, count: 3, contextLimit: 200, options: options)
-    let prompts = (0..<3).map { index in (0..<50).map { Int32(65 + ($0 + index) % 26) } }
+    let letters = (0..<52).map { place in Int32(65 + place % 26) }
+    let prompts = (0..<3).map { index in Array(letters[index..<index + 50]) }
     for depth in [0, 20, 0, 10] {
       let tokens = [Int32](repeating: 70, count: depth)
       try together.reset(preloading: tokens)

@@ -84,12 +84,7 @@ struct ChatTemplateOracleTests {
 
   @Test("the model's own template", .needs(.python, .model))
   func modelTemplate() throws {
-    struct Describe: Encodable {
-      var `do` = "describe"
-      var model: String
-    }
-    let request = Describe(model: try Oracle.model.path())
-    let vocabulary = try Oracle.ask("tokenizer.py", request, as: VocabularyFile.self)
+    let vocabulary = try VocabularyFile.model.get()
     try compare([("model", try #require(vocabulary.chatTemplate))])
   }
 

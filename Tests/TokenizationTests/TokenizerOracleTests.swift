@@ -8,7 +8,6 @@ struct TokenizerOracleTests {
   private struct Request: Encodable {
     var `do`: String
     var vocabulary: VocabularyFile?
-    var model: String?
     var pre: String?
     var special = true
     var texts: [Data] = []
@@ -79,9 +78,7 @@ struct TokenizerOracleTests {
     "SmolLM2's own vocabulary: random texts and the committed ones",
     .needs(.python, .model))
   func realModel() throws {
-    let path = try Oracle.model.path()
-    let vocabulary = try Oracle.ask(
-      "tokenizer.py", Request(do: "describe", model: path), as: VocabularyFile.self)
+    let vocabulary = try VocabularyFile.model.get()
     let tokenizer = try BPETokenizer(vocabulary.description(preTokenizer: "smollm"))
     #expect(tokenizer.tokenCount == 49_152)
     #expect(tokenizer.missingBytes.count == 21)

@@ -11,6 +11,16 @@ struct VocabularyFile: Codable {
   var end: Int?
   var chatTemplate: String?
 
+  /// The real model's, which the oracle takes seconds to read.
+  static let model = Result {
+    struct Describe: Encodable {
+      var `do` = "describe"
+      var model: String
+    }
+    return try Oracle.ask(
+      "tokenizer.py", Describe(model: Oracle.model.path()), as: VocabularyFile.self)
+  }
+
   func description(preTokenizer: String) -> TokenizerDescription {
     TokenizerDescription(
       model: "gpt2", preTokenizer: preTokenizer, tokens: tokens,

@@ -7,11 +7,12 @@ for the tests of Sources/ModelFile/Safetensors and Sources/ModelFile/HuggingFace
                                            float32, every NaN as 0x7FC00000
   safetensors_oracle.py types OUT SEED     writes random bytes as tensors of every readable type
   safetensors_oracle.py judge FILE...      JSON: for every file whether it is accepted
-  safetensors_oracle.py folder IN.gguf OUT TYPE FILES
+  safetensors_oracle.py folder IN.gguf OUT TYPE FILES [LAYERS]
                                            makes a Hugging Face folder of a GGUF model of llama or
-                                           qwen2: F32, F16 or BF16, in one file or an index of
-                                           several, with config.json, tokenizer.json (written by PyPI
-                                           `tokenizers`) and tokenizer_config.json
+                                           qwen2, or of its first layers: F32, F16 or BF16, in one
+                                           file or an index of several, with config.json,
+                                           tokenizer.json (written by PyPI `tokenizers`) and
+                                           tokenizer_config.json
   safetensors_oracle.py encode FOLDER TEXTS.json
                                            JSON: the ids of every text by tokenizer.json
 
@@ -103,7 +104,7 @@ WHOLE = {"token_embd.weight": "model.embed_tokens.weight", "output_norm.weight":
          "output.weight": "lm_head.weight"}
 
 
-def folder(source, out, kind, file_count):
+def folder(source, out, kind, file_count, layers=None):
     from gguf import GGUFReader
     from gguf.quants import dequantize
 
@@ -118,8 +119,11 @@ def folder(source, out, kind, file_count):
     shared = field(arch + ".attention.head_count_kv", heads)
     hidden = field(arch + ".embedding_length")
     dim = field(arch + ".attention.key_length", hidden // heads)
+    layers = int(layers or field(arch + ".block_count"))
     tensors = {}
     for tensor in reader.tensors:
+        if tensor.name.startswith("blk.") and int(tensor.name.split(".")[1]) >= layers:
+            continue
         shape = [int(count) for count in reversed(tensor.shape)]
         values = dequantize(tensor.data, tensor.tensor_type).astype("<f4").reshape(shape)
         if tensor.name in WHOLE:
@@ -143,7 +147,7 @@ def folder(source, out, kind, file_count):
         "architectures": [{"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}[arch]],
         "model_type": arch, "hidden_act": "silu", "hidden_size": hidden,
         "intermediate_size": field(arch + ".feed_forward_length"),
-        "num_hidden_layers": field(arch + ".block_count"), "num_attention_heads": heads,
+        "num_hidden_layers": layers, "num_attention_heads": heads,
         "num_key_value_heads": shared, "head_dim": dim, "vocab_size": len(tokens),
         "max_position_embeddings": field(arch + ".context_length"),
         "rms_norm_eps": field(arch + ".attention.layer_norm_rms_epsilon"),

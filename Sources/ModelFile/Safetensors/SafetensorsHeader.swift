@@ -39,7 +39,8 @@ package struct SafetensorsHeader: Sendable {
         place: "header", offset: prefix.count,
         reason: "the file has \(prefix.count) bytes, too few for a safetensors file")
     }
-    let raw = (0..<8).reduce(UInt64(0)) { $0 | UInt64(prefix[$1]) << (8 * UInt64($1)) }
+    var raw: UInt64 = 0
+    for byte in prefix[..<8].reversed() { raw = raw << 8 | UInt64(byte) }
     guard let count = Int(exactly: raw), count <= fileByteCount - prefixByteCount else {
       throw InputError(
         place: "header", offset: 0,
