@@ -14,7 +14,7 @@ import Testing
     /// Runs with f32 activations.
     var isFloat: Bool { format == .f16 || isSingle }
     /// Runs as f32.
-    var isSingle: Bool { format == .f32 || format.isASTC }
+    var isSingle: Bool { format == .f32 }
   }
 
   static let cases = TinyModel.allCases.flatMap { model in
