@@ -34,6 +34,9 @@ public enum CacheElement: String, CaseIterable, Hashable, Sendable {
   /// multiply them: two elements of a key, two positions of values.
   package var isByteCode: Bool { self == .s8 || self == .s8Static }
 
+  /// Bytes that a row of a page's key panel has for one position.
+  var keyCellByteCount: Int { isByteCode ? 2 : max(1, bitCount / 8) }
+
   /// Bytes of a page's panel of `rows` rows of `columns` elements.
   func panelByteCount(rows: Int, columns: Int) -> Int {
     isByteCode ? (rows + 1) / 2 * 2 * columns : byteCount(elements: rows * columns)

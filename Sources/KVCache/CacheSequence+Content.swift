@@ -149,7 +149,7 @@ extension CacheGeometry {
       case .u4g32: unsafe clearColumns(of: plane, rows: 2 * elementGroupCount, cellByteCount: 2)
       }
     }
-    let keyCell = keyElement.isByteCode ? 2 : max(1, keyElement.bitCount / 8)
+    let keyCell = keyElement.keyCellByteCount
     let keyRows = keyElement.panelByteCount(rows: headDimension, columns: 1) / keyCell
     for store in 0..<storeCount {
       for head in 0..<headCount {

@@ -69,12 +69,12 @@ extension CacheSequence {
     let place = unsafe headPage(
       group: group, store: store, head: head, page: position / geometry.pagePositions)
     let index = position % geometry.pagePositions
-    let isPaired = geometry.keyElement.isByteCode
-    let size = isPaired ? 2 : max(1, geometry.keyElement.bitCount / 8)
+    let size = geometry.keyElement.keyCellByteCount
     // Keys stand transposed: one column of the panel.
     return unsafe HeadVector(
       element: geometry.keyElement, count: geometry.headDimension,
-      cells: place.keys + index * size, stride: geometry.pagePositions * size, isPaired: isPaired,
+      cells: place.keys + index * size, stride: geometry.pagePositions * size,
+      isPaired: geometry.keyElement.isByteCode,
       scalePlane: place.keyScalePlane, index: index, pagePositions: geometry.pagePositions,
       staticScale: geometry.keyElement == .s8Static
         ? layout.groups[group].staticScales?.keys[store] ?? 1 : 1)

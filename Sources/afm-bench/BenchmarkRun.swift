@@ -61,11 +61,7 @@ struct BenchmarkRun {
     let before: SystemState
     do {
       Console.progress("\(model): loading")
-      let engine = try EngineLoader.load(
-        model,
-        options: EngineOptions(
-          threads: threads, instructionSet: plan.instructionSet,
-          waiting: plan.isPolite ? .polite : .spinning, mapsWeights: plan.mapsWeights))
+      let engine = try EngineLoader.load(model, options: plan.setup.options(threads: threads))
       facts = engine.facts
       let adapters = try plan.configuration.adapters.compactMap { path in
         try path.map { try engine.loadAdapter($0) }
@@ -86,7 +82,7 @@ struct BenchmarkRun {
     for cell in runner {
       var row = cell.row(
         facts: facts, modelFilename: model, configuration: plan.configuration)
-      row.mapsWeights = plan.mapsWeights
+      row.mapsWeights = plan.setup.mmap
       row.buildCommit = Version.commit
       row.buildNumber = Version.number
       row.cpuInfo = environment?.cpuModel ?? probe.cpuModel()

@@ -14,19 +14,7 @@ struct ModelOptions: ParsableArguments {
   @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
   var threads: Int?
 
-  @Flag(help: "Threads sleep rather than spin: for a machine that others use too.")
-  var polite = false
-
-  @Flag(
-    help: ArgumentHelp(
-      "Weights stored with --layout kernel are used in the page cache.",
-      discussion: "Loads sooner and shares them with other processes, but runs only as fast as the "
-        + "pieces are large that the page cache holds the file in. Else they are copied to huge "
-        + "pages."))
-  var mmap = false
-
-  @Option(help: "Forces portable, avx2, avx2vnni or avx512vnni. AFM_ISA does the same.")
-  var isa: String?
+  @OptionGroup var setup: EngineSetup
 
   @Option(
     name: [.customLong("ctk", withSingleDash: true), .customLong("cache-type-k")],
@@ -49,11 +37,7 @@ struct ModelOptions: ParsableArguments {
     }
   }
 
-  var engineOptions: EngineOptions {
-    EngineOptions(
-      threads: threads, instructionSet: isa, waiting: polite ? .polite : .spinning,
-      mapsWeights: mmap)
-  }
+  var engineOptions: EngineOptions { setup.options(threads: threads) }
 
   func openEngine() throws -> any Engine {
     try EngineLoader.load(model, options: engineOptions)
@@ -70,5 +54,28 @@ struct ModelOptions: ParsableArguments {
         valueElement: valueElement, sharesPrefixes: sharesPrefixes))
     if let adapter { try session.use(try engine.loadAdapter(adapter)) }
     return session
+  }
+}
+
+/// How an engine is set up, its threads apart, of which `run` takes a list.
+struct EngineSetup: ParsableArguments {
+  @Flag(help: "Threads sleep rather than spin: for a machine that others use too.")
+  var polite = false
+
+  @Flag(
+    help: ArgumentHelp(
+      "Weights stored with --layout kernel are used in the page cache.",
+      discussion: "Loads sooner and shares them with other processes, but runs only as fast as the "
+        + "pieces are large that the page cache holds the file in. Else they are copied to huge "
+        + "pages."))
+  var mmap = false
+
+  @Option(help: "Forces portable, avx2, avx2vnni or avx512vnni. AFM_ISA does the same.")
+  var isa: String?
+
+  func options(threads: Int?) -> EngineOptions {
+    EngineOptions(
+      threads: threads, instructionSet: isa, waiting: polite ? .polite : .spinning,
+      mapsWeights: mmap)
   }
 }

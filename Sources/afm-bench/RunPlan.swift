@@ -9,18 +9,14 @@ import Tiers
 struct RunPlan {
   var models: [String]
   var threadCounts: [Int?]
-  var instructionSet: String?
-  var isPolite: Bool
-  var mapsWeights: Bool
+  var setup: EngineSetup
   var configuration: RunnerConfiguration
   var bundle: String?
   var trace: String?
 
   init(_ command: RunCommand) throws {
     models = command.models.isEmpty ? try Self.defaultModels() : command.models
-    instructionSet = command.isa
-    isPolite = command.polite
-    mapsWeights = command.mmap
+    setup = command.setup
     bundle = command.bundle
     trace = command.trace
     do throws(RunPlanError) {

@@ -24,8 +24,7 @@ struct RunCommand: ParsableCommand {
   @Option(name: .customShort("t"), help: "Threads, a list; by default one a core.")
   var threads: String?
 
-  @Flag(help: "Threads sleep rather than spin: for a machine that others use too.")
-  var polite = false
+  @OptionGroup var setup: EngineSetup
 
   @Option(
     name: .customShort("r"),
@@ -64,17 +63,6 @@ struct RunCommand: ParsableCommand {
       "A prefill runs every layer for every position.",
       discussion: "Layers that share keys and values are needed for the last position alone."))
   var allLayers = false
-
-  @Flag(
-    help: ArgumentHelp(
-      "Weights stored with --layout kernel are used in the page cache.",
-      discussion: "Loads sooner and shares them with other processes, but runs only as fast as the "
-        + "pieces are large that the page cache holds the file in. Else they are copied to huge "
-        + "pages."))
-  var mmap = false
-
-  @Option(help: "Forces portable, avx2, avx2vnni or avx512vnni. AFM_ISA does the same.")
-  var isa: String?
 
   @Option(help: "A folder for results, samples, environment and trace.")
   var bundle: String?
