@@ -21,6 +21,9 @@ def faults(case, result):
     if result.stopped:
         return found
     code = result.status
+    # The system's loader, before the program's first instruction.
+    if code == 127 and "error while loading shared libraries" in result.error:
+        return found
     ended_by_ours = sent is not None and code in (-sent, 128 + sent)
     if not ended_by_ours and code not in DOCUMENTED:
         found.append(f"exit code {code}")
