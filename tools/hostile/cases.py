@@ -126,9 +126,9 @@ class Maker:
 
     def output_path(self, what, ending):
         roll = self.source.random()
-        if roll < 0.45:
+        if roll < 0.40:
             name = f"new{len(self.outputs)}{ending}"
-        elif roll < 0.60 and self.inputs:
+        elif roll < 0.65 and self.inputs:
             name = self.source.choice(self.inputs)
         elif roll < 0.80:
             name = self.any_file()
