@@ -9,7 +9,6 @@ let strict: [SwiftSetting] = [
 
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
-let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 
 /// A Swift target of ours with the project's settings.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -38,7 +37,6 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
   ],
   targets: [
     // Floor 0: the ground.
@@ -54,7 +52,7 @@ let package = Package(
     // Floor 1.
     module("PackedFormats", ["TensorCore", "CKernels"]),
     module("KVCache", ["RandomNumbers", "TensorCore"]),
-    module("TraceExport", ["TraceCore", "TensorCore", protobuf]),
+    module("TraceExport", ["TraceCore", "TensorCore"]),
     module("Tokenization"),
 
     // Floor 2.

@@ -20,7 +20,7 @@ import Testing
   static let testSupport: Set = ["TestSupport", "CAllocationCounter", "CVNNIEmulation"]
 
   /// Modules of other packages that a target may import, where it declares their product.
-  static let foreign = ["ArgumentParser", "SwiftProtobuf"]
+  static let foreign = ["ArgumentParser"]
 
   private let source: PackageSource
   private let declared: [String: Set<String>]

@@ -62,7 +62,6 @@ struct PackageSource {
       var names = Set(body.matches(of: /"([A-Za-z][A-Za-z0-9-]*)"/).map { String($0.1) })
       // Products of other packages are constants of the manifest.
       if body.contains("argumentParser") { names.insert("ArgumentParser") }
-      if body.contains(/\bprotobuf\b/) { names.insert("SwiftProtobuf") }
       declared[target.name] = names
     }
     return declared

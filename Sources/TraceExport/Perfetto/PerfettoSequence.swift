@@ -2,23 +2,20 @@ import TraceCore
 
 /// The packets of one writer: a sequence id of its own, names interned at their first use.
 struct PerfettoSequence {
+  private typealias Field = PerfettoField
+
   /// Track ids a writer may use: its thread's, and one for each counter.
   static let tracksPerWriter = UInt64(UInt8.max) + 1
 
-  private let id: UInt32
+  private let id: UInt64
   private let processID: Int32
   private let processTrack: UInt64
   private let firstTrack: UInt64
   private let track: Recording.Track
-  private let strings: [String]
-
-  private var eventNames = PerfettoInterning<String>()
-  private var categories = PerfettoInterning<String>()
-  private var keys = PerfettoInterning<TraceKey>()
-  private var values = PerfettoInterning<Int64>()
+  private var interning: PerfettoInterning
 
   init(
-    id: UInt32, processID: Int32, processTrack: UInt64, firstTrack: UInt64,
+    id: UInt64, processID: Int32, processTrack: UInt64, firstTrack: UInt64,
     track: Recording.Track, strings: [String]
   ) {
     self.id = id
@@ -26,167 +23,131 @@ struct PerfettoSequence {
     self.processTrack = processTrack
     self.firstTrack = firstTrack
     self.track = track
-    self.strings = strings
+    interning = PerfettoInterning(strings: strings)
   }
 
   // MARK: Tracks
 
-  /// The thread's track, with the packet that starts the sequence, and the counters' tracks.
-  func descriptors() -> [PerfettoTracePacket] {
-    var thread = packet()
-    thread.sequenceFlags = UInt32(
-      PerfettoSequenceFlags.incrementalStateCleared.rawValue)
-    thread.tracePacketDefaults = .with {
-      $0.timestampClockID = 3  // CLOCK_MONOTONIC
-      $0.trackEventDefaults = .with { $0.trackUuid = firstTrack }
-    }
-    thread.trackDescriptor = .with {
-      $0.uuid = firstTrack
-      $0.parentUuid = processTrack
-      $0.thread = .with {
-        $0.pid = processID
-        $0.tid = track.threadID
-        $0.threadName = track.name
+  /// Writes the thread's track, with the packet that starts the sequence, and the counters' tracks.
+  func appendDescriptors(to encoder: inout ProtobufEncoder) {
+    encoder.append(message: Field.Trace.packet) { packet in
+      packet.append(Field.TracePacket.sequenceID, id)
+      packet.append(
+        Field.TracePacket.sequenceFlags, Field.SequenceFlags.incrementalStateCleared)
+      packet.appendDefaults(track: firstTrack)
+      packet.append(message: Field.TracePacket.trackDescriptor) { descriptor in
+        descriptor.append(Field.TrackDescriptor.uuid, firstTrack)
+        descriptor.append(message: Field.TrackDescriptor.thread) { thread in
+          thread.append(Field.ThreadDescriptor.pid, signed: Int64(processID))
+          thread.append(Field.ThreadDescriptor.tid, signed: Int64(track.threadID))
+          thread.append(Field.ThreadDescriptor.name, track.name)
+        }
+        descriptor.append(Field.TrackDescriptor.parentUUID, processTrack)
       }
     }
     let used = Set(track.events.compactMap(\.counter))
-    return [thread] + TraceCounter.allCases.filter(used.contains).map(descriptor)
+    for counter in TraceCounter.allCases where used.contains(counter) {
+      appendDescriptor(of: counter, to: &encoder)
+    }
   }
 
-  private func descriptor(of counter: TraceCounter) -> PerfettoTracePacket {
-    var packet = packet()
-    packet.trackDescriptor = .with {
-      $0.uuid = trackID(of: counter)
-      $0.parentUuid = firstTrack
-      $0.name = counter.label
-      $0.counter = .with {
-        switch counter.unit {
-        case .bytes: $0.unit = .sizeBytes
-        case .nanoseconds: $0.unit = .timeNs
-        // The unit's name is shown where there is no unit of the enumeration.
-        case .positions, .tokens: $0.unitName = counter.unit.rawValue
+  private func appendDescriptor(of counter: TraceCounter, to encoder: inout ProtobufEncoder) {
+    encoder.append(message: Field.Trace.packet) { packet in
+      packet.append(Field.TracePacket.sequenceID, id)
+      packet.append(message: Field.TracePacket.trackDescriptor) { descriptor in
+        descriptor.append(Field.TrackDescriptor.uuid, trackID(of: counter.rawValue))
+        descriptor.append(Field.TrackDescriptor.name, counter.label)
+        descriptor.append(Field.TrackDescriptor.parentUUID, firstTrack)
+        descriptor.append(message: Field.TrackDescriptor.counter) { description in
+          switch counter.unit {
+          case .bytes:
+            description.append(Field.CounterDescriptor.unit, Field.CounterUnit.bytes)
+          case .nanoseconds:
+            description.append(Field.CounterDescriptor.unit, Field.CounterUnit.nanoseconds)
+          // The unit's name is shown where there is no unit of the enumeration.
+          case .positions, .tokens:
+            description.append(Field.CounterDescriptor.unitName, counter.unit.rawValue)
+          }
         }
       }
     }
-    return packet
   }
 
-  private func trackID(of counter: TraceCounter) -> UInt64 {
-    firstTrack + UInt64(counter.rawValue)
-  }
+  private func trackID(of counter: UInt8) -> UInt64 { firstTrack + UInt64(counter) }
 
   // MARK: Events
 
-  mutating func packet(for event: TraceEvent) -> PerfettoTracePacket {
-    var interned = PerfettoInternedData()
-    var hasInterned = false
-    var packet = packet()
-    packet.timestamp = event.timestamp
-    packet.sequenceFlags = UInt32(
-      PerfettoSequenceFlags.needsIncrementalState.rawValue)
-
-    var trackEvent = PerfettoTrackEvent()
-    switch event.kind {
-    case .begin: trackEvent.type = .sliceBegin
-    case .end: trackEvent.type = .sliceEnd
-    case .instant: trackEvent.type = .instant
-    case .counter: trackEvent.type = .counter
-    }
-    if let counter = event.counter {
-      trackEvent.trackUuid = trackID(of: counter)
-      trackEvent.counterValue = event.counterValue
-    }
-    if let name = event.name {
-      let kernel = name == .kernel ? event.value(of: .kernel).flatMap(string) : nil
-      trackEvent.nameIid = eventNames.iid(of: kernel ?? name.label) { iid, name in
-        hasInterned = true
-        interned.eventNames.append(
-          .with {
-            $0.iid = iid
-            $0.name = name
-          })
+  /// Writes the packet of an event of the track.
+  mutating func append(_ event: TraceEvent, to encoder: inout ProtobufEncoder) {
+    encoder.append(message: Field.Trace.packet) { packet in
+      packet.append(Field.TracePacket.timestamp, event.timestamp)
+      packet.append(Field.TracePacket.sequenceID, id)
+      packet.append(message: Field.TracePacket.trackEvent) { appendTrackEvent(event, to: &$0) }
+      if interning.hasDefinitions {
+        packet.append(message: Field.TracePacket.internedData) {
+          interning.appendDefinitions(to: &$0)
+        }
       }
-      let category = categories.iid(of: name.category) { iid, name in
-        hasInterned = true
-        interned.eventCategories.append(
-          .with {
-            $0.iid = iid
-            $0.name = name
-          })
-      }
-      trackEvent.categoryIids = [category]
+      packet.append(Field.TracePacket.sequenceFlags, Field.SequenceFlags.needsIncrementalState)
     }
-    if event.argumentCount > 0 {
-      trackEvent.debugAnnotations = event.arguments.map {
-        annotation($0, &interned, &hasInterned)
-      }
-    }
-    packet.trackEvent = trackEvent
-    if hasInterned { packet.internedData = [interned] }
-    return packet
   }
 
-  private mutating func annotation(
-    _ argument: TraceArgument, _ interned: inout PerfettoInternedData, _ hasInterned: inout Bool
-  ) -> PerfettoDebugAnnotation {
-    var annotation = PerfettoDebugAnnotation()
-    annotation.nameIid = keys.iid(of: argument.key) { iid, key in
-      hasInterned = true
-      interned.debugAnnotationNames.append(
-        .with {
-          $0.iid = iid
-          $0.name = key.label
-        })
+  private mutating func appendTrackEvent(
+    _ event: TraceEvent, to encoder: inout ProtobufEncoder
+  ) {
+    let name = event.name
+    if let name {
+      encoder.append(Field.TrackEvent.categoryIIDs, interning.category(TraceCategory(name)))
     }
-    guard argument.key.isString, let string = string(argument.value) else {
-      annotation.intValue = argument.value
-      return annotation
+    if event.argumentCount > 0 { annotate(event.key0, event.value0, &encoder) }
+    if event.argumentCount > 1 { annotate(event.key1, event.value1, &encoder) }
+    if event.argumentCount > 2 { annotate(event.key2, event.value2, &encoder) }
+    encoder.append(Field.TrackEvent.type, Self.type(of: event.kind))
+    if let name {
+      let kernel = name == .kernel ? event.value(of: .kernel) : nil
+      let iid = kernel.flatMap { interning.kernel($0) }
+      encoder.append(Field.TrackEvent.nameIID, iid ?? interning.name(name))
     }
-    annotation.stringValueIid = values.iid(of: argument.value) { iid, _ in
-      hasInterned = true
-      interned.debugAnnotationStringValues.append(
-        .with {
-          $0.iid = iid
-          $0.str = .init(string.utf8)
-        })
+    if event.kind == .counter {
+      encoder.append(Field.TrackEvent.trackUUID, trackID(of: event.code))
+      encoder.append(Field.TrackEvent.counterValue, signed: event.counterValue)
     }
-    return annotation
   }
 
-  private func string(_ value: Int64) -> String? {
-    guard let index = Int(exactly: value), strings.indices.contains(index) else { return nil }
-    return strings[index]
+  private static func type(of kind: TraceEvent.Kind) -> UInt64 {
+    switch kind {
+    case .begin: Field.TrackEventType.sliceBegin
+    case .end: Field.TrackEventType.sliceEnd
+    case .instant: Field.TrackEventType.instant
+    case .counter: Field.TrackEventType.counter
+    }
   }
 
-  private func packet() -> PerfettoTracePacket {
-    .with { $0.trustedPacketSequenceID = id }
+  private mutating func annotate(
+    _ rawKey: UInt8, _ value: Int64, _ encoder: inout ProtobufEncoder
+  ) {
+    guard let key = TraceKey(rawValue: rawKey) else { return }
+    encoder.append(message: Field.TrackEvent.debugAnnotations) { annotation in
+      annotation.append(Field.DebugAnnotation.nameIID, interning.key(key))
+      if key.isString, let string = interning.value(value) {
+        annotation.append(Field.DebugAnnotation.stringValueIID, string)
+      } else {
+        annotation.append(Field.DebugAnnotation.intValue, signed: value)
+      }
+    }
   }
 }
 
-/// The numbers that stand for names in one sequence, from 1 on.
-private struct PerfettoInterning<Name: Hashable> {
-  private var iids: [Name: UInt64] = [:]
-
-  /// The name's number; `define` is called when it is new.
-  mutating func iid(of name: Name, define: (UInt64, Name) -> Void) -> UInt64 {
-    if let iid = iids[name] { return iid }
-    let iid = UInt64(iids.count) + 1
-    iids[name] = iid
-    define(iid, name)
-    return iid
-  }
-}
-
-extension TraceName {
-  /// The name's group, by which viewers filter.
-  fileprivate var category: String {
-    switch self {
-    case .kernel: "kernel"
-    case .layer, .attention, .feedForward, .output, .sample, .embed, .cacheWrite: "model"
-    case .load, .open, .read, .inflate, .allocate, .transcode, .verify, .validate: "load"
-    case .session, .request, .inference, .template, .tokenize, .prefill, .decode, .reasoning,
-      .response, .tool, .token, .detokenize, .route:
-      "request"
+extension ProtobufEncoder {
+  /// What holds for every packet of a sequence: the clock of its times, and the track of events that
+  /// name none.
+  mutating func appendDefaults(track: UInt64) {
+    append(message: PerfettoField.TracePacket.defaults) { defaults in
+      defaults.append(message: PerfettoField.TracePacketDefaults.trackEventDefaults) {
+        $0.append(PerfettoField.TrackEventDefaults.trackUUID, track)
+      }
+      defaults.append(
+        PerfettoField.TracePacketDefaults.timestampClockID, PerfettoField.ClockID.monotonic)
     }
   }
 }
