@@ -7,8 +7,10 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
+/// Only the program needs it, and only the program's trait fetches it.
 let argumentParser: Target.Dependency = .product(
-  name: "ArgumentParser", package: "swift-argument-parser")
+  name: "ArgumentParser", package: "swift-argument-parser",
+  condition: .when(traits: ["CommandLine"]))
 
 /// A Swift target of ours with the project's settings.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -35,8 +37,15 @@ let package = Package(
     .library(name: "TraceCore", targets: ["TraceCore"]),
     .library(name: "TraceExport", targets: ["TraceExport"]),
   ],
+  traits: [
+    .trait(
+      name: "CommandLine",
+      description: "The program afm-bench; those who use the libraries alone say `traits: []`."),
+    .default(enabledTraits: ["CommandLine"]),
+  ],
+  // Exact: what measures is the same program wherever it is built.
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2")
   ],
   targets: [
     // Floor 0: the ground.
@@ -44,6 +53,8 @@ let package = Package(
     module("TraceCore"),
     module("Files"),
     module("RandomNumbers"),
+    .target(name: "BuildStamp", swiftSettings: strict, plugins: ["StampBuild"]),
+    .plugin(name: "StampBuild", capability: .buildTool()),
     .target(name: "CKernels"),
     .target(name: "CPlatform"),
     .target(name: "CQuantKernels"),
@@ -108,7 +119,7 @@ let package = Package(
         "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "Workloads", "EngineInterface",
         "ModelFile", "TraceExport", "TraceCore", "QuantKernels", "Kernels", "KernelContract",
         "PackedFormats", "KVCache", "CacheSnapshots", "Tokenization", "TensorCore", "Files",
-        "RandomNumbers", argumentParser,
+        "RandomNumbers", "BuildStamp", argumentParser,
       ],
       swiftSettings: strict),
 

@@ -11,7 +11,7 @@ struct AFMBench: ParsableCommand {
     discussion: """
       Example: afm-bench pack model.gguf model.afmw --weights s8c && afm-bench run model.afmw
       """,
-    version: Version.text,
+    version: Version.line,
     subcommands: [
       RunCommand.self, PackCommand.self, MakeCommand.self, InspectCommand.self, VerifyCommand.self,
       LoadCommand.self, DumpCommand.self, ExportCommand.self, TokenizeCommand.self,

@@ -116,9 +116,7 @@ struct BenchmarkRun {
   }
 
   private var metadata: [Recording.Metadata] {
-    [
-      .init(key: "tool", value: "afm-bench \(Version.text)"),
-      .init(key: "commit", value: Version.commit),
+    Version.metadata + [
       .init(key: "cpu", value: environment?.cpuModel ?? ""),
       .init(key: "instruction set", value: environment?.instructionSet ?? ""),
       .init(key: "models", value: plan.models.joined(separator: ", ")),

@@ -46,7 +46,7 @@ struct LoadRecording {
     start.boottimeNanoseconds -= min(elapsed, start.boottimeNanoseconds)
     recording = Recording(
       processID: process, start: start, end: finish,
-      metadata: [.init(key: "tool", value: Version.text), .init(key: "file", value: file)],
+      metadata: Version.metadata + [.init(key: "file", value: file)],
       strings: [], tracks: tracks)
   }
 

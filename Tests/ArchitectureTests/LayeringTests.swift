@@ -7,7 +7,7 @@ import Testing
   static let floors: [String: Int] = [
     "TensorCore": 0, "TraceCore": 0, "Files": 0, "RandomNumbers": 0, "CKernels": 0, "CPlatform": 0,
     "CZstd": 0,
-    "CQuantKernels": 0,
+    "CQuantKernels": 0, "BuildStamp": 0,
     "PackedFormats": 1, "KVCache": 1, "TraceExport": 1, "Tokenization": 1,
     "KernelContract": 2, "ModelFile": 2, "CacheSnapshots": 2, "EngineInterface": 2,
     "Kernels": 3, "KernelReference": 3, "FloatBaseline": 3, "Tiers": 3, "Workloads": 3,

@@ -96,10 +96,7 @@ struct ReplayCommand: ParsableCommand {
     }
     Console.progress("")
     if let recording {
-      let metadata = [
-        Recording.Metadata(key: "tool", value: Version.text),
-        Recording.Metadata(key: "workload", value: trace),
-      ]
+      let metadata = Version.metadata + [.init(key: "workload", value: trace)]
       try PlannedFile.write([
         PlannedFile(
           path: recording,
