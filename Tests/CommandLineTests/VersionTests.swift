@@ -4,9 +4,7 @@ import Testing
 
 /// The program says what it was built from, and its results say the same.
 @Suite struct VersionTests {
-  /// The package's root.
-  private static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+  private static let root = Repository.file("").path
 
   /// What git prints, its days in UTC; nil where the tests were not built from a clone.
   private static func git(_ arguments: String..., at folder: String = root) throws -> String? {
