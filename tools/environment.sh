@@ -14,13 +14,17 @@ fail() {
 # The last [n/m] line of a build on stdin, on stderr: written over on a terminal, and elsewhere said
 # every 20 seconds.
 show_progress() {
-  local line last='' width=80 begun=$SECONDS said=$SECONDS
+  local line part='' last='' width=80 begun=$SECONDS said=$SECONDS
   if [ -t 2 ]; then width=$(stty size <&2 2>/dev/null | cut -d' ' -f2); fi
   while :; do
     if IFS= read -r -t 1 line; then
-      if [[ $line == \[* ]]; then last=$line; fi
+      part+=$line
+      if [[ $part == \[* ]]; then last=$part; fi
+      part=''
     elif [ $? -le 128 ]; then
       break # It is not that nothing came in time: there is no more.
+    else
+      part+=$line
     fi
     if [ -t 2 ]; then
       printf '\r\033[K%.*s' "$((${width:-80} - 1))" "   $((SECONDS - begun)) s $last" >&2
