@@ -37,7 +37,8 @@ import Testing
 
   @Test func resultsNameTheCommit() throws {
     let samples = try Samples.shared.get()
-    let result = try Program.run(samples.arguments("run @tiny.afmw -p 8 -r 1 --tier on-device --json"))
+    let result = try Program.run(
+      samples.arguments("run @tiny.afmw -p 8 -r 1 --tier on-device --json"))
     let rows = try #require(try result.json() as? [[String: Any]])
     #expect(try rows.first?["build_commit"] as? String == Self.identifier())
     let isWhole = try Self.git("rev-parse", "--is-shallow-repository") == "false"
