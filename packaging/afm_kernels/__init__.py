@@ -22,8 +22,9 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 # The places of the library and its header: in the wheel, in an unpacked tarball, and as the Debian
 # package installs them.
-_LIBRARIES = (f"{_HERE}/libafm_kernels.so", f"{_HERE}/../../lib/libafm_kernels.so")
-_HEADERS = (f"{_HERE}/afm_kernels.h", f"{_HERE}/../../include/afm_kernels.h",
+_PREFIX = os.path.join(_HERE, *[".."] * 4)
+_LIBRARIES = (f"{_HERE}/libafm_kernels.so", f"{_PREFIX}/lib/libafm_kernels.so")
+_HEADERS = (f"{_HERE}/afm_kernels.h", f"{_PREFIX}/include/afm_kernels.h",
             "/usr/include/afm_kernels.h")
 
 _SCALARS = {
