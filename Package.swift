@@ -51,16 +51,19 @@ let package = Package(
     // Floor 0: the ground.
     module("TensorCore"),
     module("TraceCore"),
-    module("Files"),
     module("RandomNumbers"),
     .target(name: "BuildStamp", swiftSettings: strict, plugins: ["StampBuild"]),
     .plugin(name: "StampBuild", capability: .buildTool()),
     .target(name: "CKernels"),
     .target(name: "CPlatform"),
+    .target(name: "CProcess"),
     .target(name: "CQuantKernels"),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
     // Floor 1.
+    module("Files", ["CProcess", "TensorCore"]),
+    .target(name: "CAllocationGuard", dependencies: ["CProcess"]),
+    module("ForkJoin", ["CPlatform"]),
     module("PackedFormats", ["TensorCore", "CKernels"]),
     module("KVCache", ["RandomNumbers", "TensorCore"]),
     module("TraceExport", ["TraceCore", "TensorCore"]),
@@ -71,7 +74,10 @@ let package = Package(
     module("CacheSnapshots", ["KVCache", "TensorCore", "Files", "CZstd"]),
     module(
       "ModelFile",
-      ["PackedFormats", "Tokenization", "TensorCore", "Files", "RandomNumbers", "CZstd"]),
+      [
+        "PackedFormats", "Tokenization", "TensorCore", "Files", "RandomNumbers", "CPlatform",
+        "CZstd",
+      ]),
     module("EngineInterface", ["KVCache", "TensorCore", "TraceCore", "RandomNumbers"]),
 
     // Floor 3.
@@ -85,10 +91,16 @@ let package = Package(
     // Floor 4.
     module(
       "QuantKernels",
-      ["Kernels", "KernelContract", "PackedFormats", "TensorCore", "CKernels", "CPlatform"]),
+      [
+        "Kernels", "KernelContract", "PackedFormats", "ForkJoin", "TensorCore", "CKernels",
+        "CPlatform",
+      ]),
     module(
       "QuantKernelsC",
-      ["Kernels", "KernelContract", "PackedFormats", "CKernels", "CPlatform", "CQuantKernels"]),
+      [
+        "Kernels", "KernelContract", "PackedFormats", "ForkJoin", "CKernels", "CPlatform",
+        "CQuantKernels",
+      ]),
     module(
       "KernelChecks",
       [
@@ -106,6 +118,7 @@ let package = Package(
         "Files", "RandomNumbers",
       ]),
     module("Report", ["BenchCore"]),
+    module("Comparison", ["BenchCore", "TensorCore"]),
     module(
       "KernelBench",
       [
@@ -116,15 +129,22 @@ let package = Package(
     .executableTarget(
       name: "afm-bench",
       dependencies: [
-        "Engines", "Report", "KernelBench", "BenchCore", "Tiers", "Workloads", "EngineInterface",
-        "ModelFile", "TraceExport", "TraceCore", "QuantKernels", "Kernels", "KernelContract",
+        "Engines", "Report", "Comparison", "KernelBench", "BenchCore", "Tiers", "Workloads",
+        "EngineInterface", "ModelFile", "TraceExport", "TraceCore", "QuantKernels", "Kernels", "KernelContract",
         "PackedFormats", "KVCache", "CacheSnapshots", "Tokenization", "TensorCore", "Files",
-        "RandomNumbers", "BuildStamp", argumentParser,
+        "RandomNumbers", "BuildStamp", "CProcess", "CPlatform", "CAllocationGuard", argumentParser,
       ],
       swiftSettings: strict),
 
     .executableTarget(
       name: "kernel-selftest", dependencies: ["KernelChecks"], swiftSettings: strict),
+
+    .executableTarget(
+      name: "kernel-fuzz",
+      dependencies: [
+        "QuantKernelsC", "KernelContract", "PackedFormats", "RandomNumbers", "CQuantKernels",
+      ],
+      swiftSettings: strict),
 
     // Tests.
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
@@ -132,6 +152,8 @@ let package = Package(
       name: "TestSupport", dependencies: ["RandomNumbers"], path: "Tests/TestSupport",
       swiftSettings: strict),
     .target(name: "CVNNIEmulation", path: "Tests/CVNNIEmulation"),
+    .target(name: "CFaults", dependencies: ["CProcess"], path: "Tests/CFaults"),
+    tests("CProcess", ["CFaults"]),
     tests("Files"),
     tests("PackedFormats", ["TensorCore"]),
     tests("ModelFile", ["PackedFormats", "Tokenization", "TensorCore", "Files"]),
@@ -147,8 +169,8 @@ let package = Package(
     tests(
       "QuantKernels",
       [
-        "CAllocationCounter", "KernelChecks", "KernelContract", "KernelReference", "Kernels",
-        "PackedFormats",
+        "CAllocationCounter", "ForkJoin", "KernelChecks", "KernelContract", "KernelReference",
+        "Kernels", "PackedFormats",
       ]),
     tests(
       "QuantKernelsC",
@@ -157,8 +179,9 @@ let package = Package(
         "TensorCore",
       ]),
     tests("BenchCore", ["Tiers", "EngineInterface"]),
-    tests("KernelBench", ["KernelContract", "PackedFormats", "QuantKernels"]),
+    tests("KernelBench", ["BenchCore", "KernelContract", "PackedFormats", "QuantKernels"]),
     tests("Report", ["BenchCore"]),
+    tests("Comparison", ["BenchCore", "TensorCore"]),
     // These run the built program as a process.
     .testTarget(
       name: "CommandLineTests", dependencies: ["TestSupport"], swiftSettings: strict),

@@ -30,6 +30,7 @@ let package = Package(
     module("RandomNumbers"),
     .target(name: "CKernels"),
     .target(name: "CPlatform"),
+    module("ForkJoin", ["CPlatform"]),
     module("PackedFormats", ["TensorCore", "CKernels"]),
     module("KVCache", ["RandomNumbers", "TensorCore"]),
     module("KernelContract", ["PackedFormats", "TensorCore", "CKernels"]),
@@ -38,7 +39,10 @@ let package = Package(
     module("Tiers", ["EngineInterface", "KVCache", "TraceCore"]),
     module(
       "QuantKernels",
-      ["Kernels", "KernelContract", "PackedFormats", "TensorCore", "CKernels", "CPlatform"]),
+      [
+        "Kernels", "KernelContract", "PackedFormats", "ForkJoin", "TensorCore", "CKernels",
+        "CPlatform",
+      ]),
     module("BenchCore", ["Tiers", "EngineInterface", "TraceCore", "RandomNumbers"]),
     module("Report", ["BenchCore"]),
     module(

@@ -3,7 +3,7 @@
 
     $ tools/build-c-library build
     $ python3 Documentation/Examples/packed_product.py build/lib/libafm_kernels.so
-    portable, avx2: gemv_f32_s8g64_u4g32_r16_avx2, 96 results, 0.13 of the bound
+    portable, avx2, avx2vnni: gemv_f32_s8g64_u4g32_r16_avx2vnni, 96 results, 0.13 of the bound
     all right
 
 Needs nothing but Python: buffers are ctypes arrays, where an engine would lend its own memory. The
@@ -15,7 +15,7 @@ import sys
 from ctypes import POINTER, Structure, byref, c_char_p, c_float, c_int32, c_int64, c_size_t, c_void_p
 
 U4G32 = 32
-LEVELS = (1, 2, 3)
+LEVELS = (1, 2, 3, 4)
 UNAVAILABLE = 9
 
 

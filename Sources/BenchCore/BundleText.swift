@@ -28,7 +28,7 @@ package enum BundleText {
       File(name: "results.json", text: try JSONValue(rows).indentedText + "\n"),
       File(name: "samples.jsonl", text: lines.joined()),
       File(name: "environment.json", text: try JSONValue(record).indentedText + "\n"),
-      File(name: "README.md", text: readme),
+      File(name: "README.md", text: readme(isComplete: environment.isComplete ?? true)),
     ]
   }
 
@@ -46,22 +46,28 @@ package enum BundleText {
     enum Key: String, CodingKey { case definitions }
   }
 
-  private static let readme = """
-    # Results of one afm-bench run
+  private static func readme(isComplete: Bool) -> String {
+    let warning =
+      isComplete
+      ? ""
+      : "\n**Incomplete**: the run was ended early; rows that were measured until then are here.\n"
+    return """
+      # Results of one afm-bench run
+      \(warning)
+      | file | holds |
+      | --- | --- |
+      | results.json | one row a test, tier and reasoning level, as `afm-bench run -o json` prints |
+      | samples.jsonl | one measured request per line: raw times since it was submitted, and texts |
+      | environment.json | machine and build, system counters before and after, these definitions |
+      | \(recordingName) | the recording: `afm-bench trace summary`, `afm-bench trace export` |
+      | \(perfettoName) | the same recording for https://ui.perfetto.dev |
 
-    | file | holds |
-    | --- | --- |
-    | results.json | one row a test, tier and reasoning level, as `afm-bench run -o json` prints |
-    | samples.jsonl | one measured request a line: raw times in nanoseconds since it was submitted |
-    | environment.json | machine and build, system counters before and after, these definitions |
-    | \(recordingName) | the recording: `afm-bench trace summary`, `afm-bench trace export` |
-    | \(perfettoName) | the same recording for https://ui.perfetto.dev |
+      Times are nanoseconds, sizes bytes, rates tokens per second.
 
-    Times are nanoseconds, sizes bytes, rates tokens per second.
+      ## What the numbers mean
 
-    ## What the numbers mean
+      \(MetricDefinition.all.map { "- **\($0.name)**: \($0.meaning)" }.joined(separator: "\n"))
 
-    \(MetricDefinition.all.map { "- **\($0.name)**: \($0.meaning)" }.joined(separator: "\n"))
-
-    """
+      """
+  }
 }

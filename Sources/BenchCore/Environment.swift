@@ -35,6 +35,9 @@ package struct Environment: Codable, Hashable, Sendable {
   package var operatingSystem: String?
   package var kernelVersion: String?
 
+  /// Whether the run came to its end; false where a signal or a report that nobody reads ended it
+  /// before. Nil outside of a run.
+  package var isComplete: Bool?
   /// The states of the system at the beginning of the run and at its end.
   package var before: SystemState?
   package var after: SystemState?
@@ -60,6 +63,7 @@ package struct Environment: Codable, Hashable, Sendable {
     case hugePageMode = "thp"
     case operatingSystem = "os"
     case kernelVersion = "kernel"
+    case isComplete = "complete"
     case before
     case after
   }

@@ -24,9 +24,23 @@ package struct MetricDefinition: Codable, Hashable, Sendable {
       name: "prefill, decode",
       meaning: "median tokens per second of the phase @ the context frontier where it begins"),
     .init(
+      name: "95 %",
+      meaning:
+        "of the median decode rate, or of the prefill rate where nothing is decoded: between "
+        + "the order statistics that hold the true median with 95 % or more, of independent "
+        + "requests of this process; needs \(Statistics.minimumIntervalCount) of them"),
+    .init(
       name: "interval",
       meaning: "95 % bootstrap percentile interval of the median, resampled by request; needs "
         + "\(Statistics.minimumIntervalCount) samples"),
+    .init(
+      name: "times as fast",
+      meaning:
+        "Hodges-Lehmann: the median of all quotients of two rows' rates, request by request, "
+        + "with the 95 % interval of the Mann-Whitney test, which needs 4 requests of each; "
+        + "undecided where it includes 1. It is of this process: another load, process or day may "
+        + "differ by more"
+    ),
     .init(
       name: "percentile",
       meaning: "nearest rank; refused with too few values (P90 needs "

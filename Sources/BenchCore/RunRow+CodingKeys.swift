@@ -28,11 +28,15 @@ extension RunRow {
     case adapter
     case prefillLayers = "prefill_layers"
     case sessionCount = "n_sessions"
+    case availableCoreCount = "n_cores"
+    case fileByteCount = "file_bytes"
     case test
     case turn
     case tier
     case tierIsModelled = "tier_modelled"
     case reasoning
+    case standsFor = "stands_for"
+    case sameAs = "same_as"
     case reasoningBudget = "reasoning_budget"
     case reasoningTokenCount = "reasoning_tokens"
     case outputTokenCount = "output_tokens"
@@ -57,6 +61,10 @@ extension RunRow {
     case prefillContextFrontier = "prefill_context_frontier"
     case decodeTokensPerSecond = "decode_ts"
     case decodeContextFrontier = "decode_context_frontier"
+    case prefillRateInterval = "prefill_ts_interval"
+    case decodeRateInterval = "decode_ts_interval"
+    case prefillRateSamples = "prefill_ts_samples"
+    case decodeRateSamples = "decode_ts_samples"
     case cacheBytesAllocated = "kv_bytes_allocated"
     case cacheBytesUsed = "kv_bytes_used"
     case cacheBytesIdeal = "kv_bytes_ideal"

@@ -7,7 +7,8 @@ extension RunRow {
     self.init()
     self.modelFilename = modelFilename
     modelType = facts.modelType
-    modelByteCount = facts.fileByteCount
+    modelByteCount = facts.weightByteCount
+    fileByteCount = facts.fileByteCount
     modelParameterCount = facts.parameterCount
     weightByteCount = facts.weightByteCount
     instructionSet = facts.instructionSet
@@ -88,9 +89,13 @@ extension RunRow {
 
   private mutating func recordRates(_ requests: [ServedRequest]) {
     let prefill = requests.compactMap(\.prefillTokensPerSecond)
+    prefillRateSamples = prefill
+    prefillRateInterval = Statistics.medianOrderInterval(prefill)
     prefillTokensPerSecond = Statistics.median(prefill)
     prefillContextFrontier = prefill.isEmpty ? nil : requests.last?.cachedPositionCount
     let decode = requests.compactMap(\.decodeTokensPerSecond)
+    decodeRateSamples = decode
+    decodeRateInterval = Statistics.medianOrderInterval(decode)
     decodeTokensPerSecond = Statistics.median(decode)
     decodeContextFrontier =
       decode.isEmpty ? nil : requests.last.map { $0.cachedPositionCount + $0.promptTokenCount }

@@ -8,7 +8,9 @@ package struct RunRow: Codable, Hashable, Sendable {
   package var buildCommit = ""
   package var buildNumber = 0
   package var cpuInfo = ""
-  /// The selected instruction set.
+  /// CPUs that the process could run on; more threads than that took turns.
+  package var availableCoreCount: Int?
+  /// The instruction sets of the kernels that the linear layers ran.
   package var instructionSet = ""
   /// The names of the kernels that ran.
   package var kernels: [String] = []
@@ -17,9 +19,11 @@ package struct RunRow: Codable, Hashable, Sendable {
   package var modelFilename = ""
   /// The graph and the stored formats, such as `llama s8c`.
   package var modelType = ""
-  /// Bytes of the model's file.
+  /// Bytes of the weights in memory, as llama-bench counts a model's size.
   package var modelByteCount = 0
   package var modelParameterCount = 0
+  /// Bytes of the model's file.
+  package var fileByteCount: Int?
   /// Bytes of the weights at run time, scales and layout padding included.
   package var weightByteCount = 0
 
@@ -57,6 +61,11 @@ package struct RunRow: Codable, Hashable, Sendable {
   package var tierIsModelled = false
   /// The reasoning level.
   package var reasoning = "none"
+  /// Other tiers and levels whose requests are token for token these, and were not run again:
+  /// `private-cloud none`.
+  package var standsFor: [String] = []
+  /// The tier and lower level whose requests are token for token these, and were measured too.
+  package var sameAs: String?
   /// The most reasoning tokens of a request.
   package var reasoningBudget = 0
   /// Hash of the prompt's tokens, so that two results are known to be of the same work.
@@ -80,6 +89,11 @@ package struct RunRow: Codable, Hashable, Sendable {
   package var prefillContextFrontier: Int?
   package var decodeTokensPerSecond: Double?
   package var decodeContextFrontier: Int?
+  /// 95 % order-statistic intervals of those medians, and the samples.
+  package var prefillRateInterval: Interval?
+  package var decodeRateInterval: Interval?
+  package var prefillRateSamples: [Double] = []
+  package var decodeRateSamples: [Double] = []
 
   // Latency of a request (metrics.md): medians over the samples, their 95 % intervals, the samples.
   package var ttftNanoseconds: Double?

@@ -3,14 +3,17 @@ import RandomNumbers
 import Tiers
 import TraceCore
 
-/// Measures an engine: every cell of a configuration, warmed up, then repetition by repetition over
-/// all cells in turn, so that a drift of the machine falls on all of them alike.
+/// Measures an engine: test by test, the cells of a test (its tiers, reasoning levels, caches,
+/// adapters) warmed up, then repetition by repetition in turns, so that a drift of the machine
+/// falls alike on all that are compared.
 package struct Runner {
   private let engine: any Engine
   /// The configuration's, loaded.
   private let adapters: [String: any EngineAdapter]
-  private let configuration: RunnerConfiguration
+  let configuration: RunnerConfiguration
   private let recorder: TraceRecorder
+  /// Whether the run is asked to end; looked at between tokens.
+  let isInterrupted: @Sendable () -> Bool
   private var sessions: [SessionKey: OpenSessions] = [:]
   private var writers: [Tier: TraceWriter]
 
@@ -47,11 +50,13 @@ package struct Runner {
     (detailTokens + 8) * (6 * layerCount + 4)
   }
 
-  /// A runner that records on one track a tier. `adapters` are those that the configuration names.
+  /// A runner that records on one track per tier. `adapters` are those that the configuration
+  /// names.
   package init(
     engine: any Engine, adapters: [any EngineAdapter] = [], configuration: RunnerConfiguration,
-    recorder: TraceRecorder
+    recorder: TraceRecorder, isInterrupted: @escaping @Sendable () -> Bool = { false }
   ) {
+    self.isInterrupted = isInterrupted
     self.engine = engine
     self.adapters = Dictionary(adapters.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
     self.configuration = configuration
@@ -65,52 +70,8 @@ package struct Runner {
       })
   }
 
-  /// Measures everything. `progress` hears of each request before it begins.
-  package mutating func run(
-    progress: (_ done: Int, _ total: Int, _ what: String) -> Void
-  ) -> [CellMeasurement] {
-    let cells = configuration.cells
-    let total = cells.count * (configuration.repetitions + configuration.warmups)
-    var done = 0
-    var measured = cells.map { cell in
-      (0..<turnCount(cell)).map { turn in
-        var turnCell = cell
-        turnCell.turn = turn + 1
-        return CellMeasurement(cell: turnCell)
-      }
-    }
-    for repetition in -configuration.warmups..<configuration.repetitions {
-      for index in cells.indices where measured[index].allSatisfy({ $0.failure == nil }) {
-        progress(done, total, name(cells[index], repetition))
-        done += 1
-        do {
-          let began = Timestamp.now()
-          let samples = try serve(cells[index], repetition: repetition)
-          for (turn, sample) in samples.enumerated() {
-            measured[index][turn].add(sample, isWarmup: repetition < 0, began: began)
-          }
-        } catch {
-          for turn in measured[index].indices { measured[index][turn].failure = "\(error)" }
-        }
-      }
-    }
-    for session in sessions.values { session.close() }
-    sessions = [:]
-    return measured.flatMap(\.self)
-  }
-
-  private func name(_ cell: RunCell, _ repetition: Int) -> String {
-    "\(cell.test.name) \(cell.tier.rawValue) \(cell.reasoning.rawValue) "
-      + (cell.adapter.map { "\($0) " } ?? "")
-      + (repetition < 0 ? "warm-up" : "\(repetition + 1)/\(configuration.repetitions)")
-  }
-
-  private func turnCount(_ cell: RunCell) -> Int {
-    if case .chat = cell.test { configuration.conversation.prompts.count } else { 1 }
-  }
-
   /// One request, or all turns of one conversation, from a fresh cache of the cell's depth.
-  private mutating func serve(_ cell: RunCell, repetition: Int) throws -> [ServedRequest] {
+  mutating func serve(_ cell: RunCell, repetition: Int) throws -> [ServedRequest] {
     let session: LanguageModelSession
     switch try openSessions(for: cell) {
     case .one(let one): session = one
@@ -126,7 +87,11 @@ package struct Runner {
       options.reasoningBudget = configuration.reasoningBudgets[cell.reasoning]
       options.maximumResponseTokens = maximum
       return try configuration.conversation.prompts.map { prompt in
-        try session.respond(to: prompt, options: options).request
+        let response = try session.respond(to: prompt, options: options)
+        var request = response.request
+        request.responseText = response.content
+        request.reasoningText = response.reasoning
+        return request
       }
     }
     return [try session.serve(request(cell))]
@@ -163,6 +128,7 @@ package struct Runner {
     options.batchTokens = configuration.batchTokens
     options.runsAllLayers = configuration.runsAllLayers
     options.recorder = recorder
+    options.isInterrupted = isInterrupted
     if let writer = writers[cell.tier] { options.writer = writer }
     // One session a track at a time: its span is the track's outermost.
     for (other, session) in sessions where other.tier == cell.tier {
@@ -206,17 +172,29 @@ package struct Runner {
       maximumResponseTokens: response, ignoresStopTokens: true)
   }
 
-  /// Seeded tokens of the vocabulary, never a stop token.
+  /// Seeded tokens of the vocabulary, and no stop token as long as others are not a rarity.
   private func randomTokens(_ count: Int, salt: UInt64) -> [Int32] {
     var generator = SplitMix64(seed: configuration.seed &* 0x9E37_79B9_7F4A_7C15 &+ salt)
     let vocabulary = UInt64(engine.facts.vocabularyCount)
+    let stops = engine.facts.stopTokens
     return (0..<count).map { _ in
-      while true {
-        let token = Int32(generator.next() % vocabulary)
-        if vocabulary <= 2 || !engine.facts.stopTokens.contains(token) { return token }
-      }
+      // A vocabulary of hardly anything but stop tokens gives one of those.
+      var token = Int32(generator.next() % vocabulary)
+      for _ in 0..<64 where stops.contains(token) { token = Int32(generator.next() % vocabulary) }
+      return token
     }
   }
+}
+
+extension Runner {
+  /// Ends the sessions that are open, and their spans in the recording.
+  mutating func closeSessions() {
+    for session in sessions.values { session.close() }
+    sessions = [:]
+  }
+
+  /// Trace events that have found no room so far.
+  var droppedEvents: UInt64 { writers.values.reduce(0) { $0 + $1.droppedEvents } }
 }
 
 /// What was measured of one cell.
@@ -232,6 +210,13 @@ package struct CellMeasurement: Sendable {
   package var failure: String?
 
   init(cell: RunCell) { self.cell = cell }
+
+  /// Other tiers and levels whose requests are token for token these: `private-cloud none`.
+  package internal(set) var standsFor: [String] = []
+  /// The lower level whose requests are token for token these, though both were measured.
+  package internal(set) var sameAs: String?
+  /// Trace events that found no room while its test was measured.
+  package internal(set) var droppedEvents: UInt64 = 0
 
   /// Events that its measured requests recorded, layers apart.
   package var eventCount: Int {

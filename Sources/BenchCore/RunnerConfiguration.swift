@@ -56,6 +56,11 @@ package struct RunnerConfiguration: Sendable {
   /// Reasoning tokens a level may take, where not the level's own.
   package var reasoningBudgets: [ReasoningLevel: Int] = [:]
   package var conversation = Conversation.standard
+  /// Whether requests that were asked for by no name and are token for token those of another cell
+  /// are left out: level none of a second tier in this process, and a level whose reasoning ends
+  /// before the budget of a lower one.
+  package var sharesEqualTiers = false
+  package var sharesEqualLevels = false
   /// Where the random prompt tokens begin.
   package var seed: UInt64 = 1
 
@@ -124,6 +129,22 @@ extension RunnerConfiguration {
       }
     }
     return cells
+  }
+
+  /// The cells by their tests, in the order in which a test is first met: those of a block are
+  /// measured in turns.
+  var blocks: [[RunCell]] {
+    var names: [String] = []
+    var blocks: [[RunCell]] = []
+    for cell in cells {
+      if let index = names.firstIndex(of: cell.test.name) {
+        blocks[index].append(cell)
+      } else {
+        names.append(cell.test.name)
+        blocks.append([cell])
+      }
+    }
+    return blocks
   }
 
   /// Whether nothing would be measured.

@@ -26,6 +26,9 @@ package struct SampleRecord: Codable, Hashable, Sendable {
   package var reasoningTokenCount: Int
   package var responseTokenCount: Int
   package var finish: String
+  /// What a conversation's turn said; nil for tests of a fixed length, whose prompts are no text.
+  package var reasoningText: String?
+  package var responseText: String?
 
   /// The `index`-th sample of a row.
   package init(row: RunRow, index: Int, request: ServedRequest) {
@@ -52,6 +55,8 @@ package struct SampleRecord: Codable, Hashable, Sendable {
     reasoningTokenCount = request.reasoningTokens.count
     responseTokenCount = request.responseTokens.count
     finish = request.finish.rawValue
+    reasoningText = request.reasoningText
+    responseText = request.responseText
   }
 
   package enum CodingKeys: String, CodingKey {
@@ -72,5 +77,7 @@ package struct SampleRecord: Codable, Hashable, Sendable {
     case reasoningTokenCount = "reasoning_tokens"
     case responseTokenCount = "response_tokens"
     case finish
+    case reasoningText = "reasoning_text"
+    case responseText = "response_text"
   }
 }

@@ -55,11 +55,23 @@ package enum VerdictReason: String, Codable, CaseIterable, Hashable, Sendable {
   case clockChanged = "clock-changed"
   case majorFaults = "major-faults"
 
+  /// Whether it is about the machine at that time rather than about the row.
+  package var isOfMachine: Bool {
+    switch self {
+    case .debugBuild, .droppedEvents, .recordingOverhead, .stealTime, .cpuPressure, .competingLoad,
+      .clockChanged, .majorFaults:
+      true
+    case .error, .tooFewSamples, .spread, .drift: false
+    }
+  }
+
   /// How much it costs the result.
   package var severity: Verdict.Level {
     switch self {
-    case .error, .debugBuild, .droppedEvents: .invalid
-    case .recordingOverhead, .tooFewSamples, .spread, .drift, .stealTime, .cpuPressure,
+    case .error, .debugBuild: .invalid
+    // A row's figures come from its requests, not from the recording.
+    case .droppedEvents, .recordingOverhead, .tooFewSamples, .spread, .drift, .stealTime,
+      .cpuPressure,
       .competingLoad, .clockChanged, .majorFaults:
       .noisy
     }

@@ -40,7 +40,7 @@ struct SnapshotReader: ~Copyable {
     do throws(FileError) {
       return try InputFile(opening: path)
     } catch {
-      throw .input(InputError(file: path, reason: error.summary))
+      throw .input(InputError(error, file: path))
     }
   }
 
@@ -105,7 +105,7 @@ struct SnapshotReader: ~Copyable {
       var raw = unsafe span.mutableBytes
       try file.read(at: offset, into: &raw)
     } catch {
-      throw .input(InputError(file: path, place: place, reason: error.summary))
+      throw .input(InputError(error, file: path, place: place))
     }
     return bytes
   }

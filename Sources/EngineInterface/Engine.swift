@@ -16,6 +16,9 @@ package protocol Engine: AnyObject, Sendable {
   /// The text of token ids; control tokens are left out.
   func decode(_ tokens: [Int32]) throws -> String
 
+  /// A decoder for text that is shown while it is generated.
+  func makeTextStream() throws -> any TextStream
+
   /// Messages in the model's own chat template.
   func render(_ messages: [Message], addsGenerationPrompt: Bool) throws -> String
 
@@ -124,7 +127,8 @@ package struct EngineFacts: Sendable {
   package var vocabularyCount: Int
   /// Tokens that end a response.
   package var stopTokens: Set<Int32>
-  /// The selected instruction set's name.
+  /// The instruction sets of the kernels that the linear layers run, that of most weights first:
+  /// less than the selected one where a format has no kernel of it.
   package var instructionSet: String
   /// The names of the kernels that run.
   package var kernelNames: [String]
@@ -174,7 +178,7 @@ package struct Message: Hashable, Sendable {
 package struct SessionOptions {
   /// Positions the cache can hold.
   package var contextLimit: Int
-  /// How keys are stored: `f32`, `f16` or `s8`.
+  /// How keys are stored: the name of a cache element of `KVCache`, such as `f16` or `s8`.
   package var keyElement: String
   /// How values are stored.
   package var valueElement: String

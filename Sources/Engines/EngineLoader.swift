@@ -8,7 +8,7 @@ import Tokenization
 
 /// How an engine is set up.
 package struct EngineOptions: Sendable {
-  /// Threads of its pool; nil is one a core.
+  /// Threads of its pool, also more than there are cores; nil is one per core.
   package var threads: Int?
   /// An instruction set's name; nil leaves it to `AFM_ISA` and the machine.
   package var instructionSet: String?
@@ -33,12 +33,17 @@ package enum EngineLoader {
   /// Loads a model: a packed `.afmw` in its own formats, a GGUF file or safetensors in float32.
   ///
   /// Throws `InputError` for a file that is not a model or not one of a known architecture,
-  /// `SelectionError` for an instruction set that does not exist or that the machine lacks.
+  /// `SelectionError` for an instruction set that does not exist or that the machine lacks,
+  /// `ThreadRefusal` where the system does not give the threads that were asked for.
   package static func load(_ path: String, options: EngineOptions = EngineOptions()) throws
     -> any Engine
   {
     let library = try KernelLibrary.named(options.instructionSet)
-    let pool = ThreadPool(threadCount: options.threads, waiting: options.waiting)
+    let pool = ThreadPool(
+      threadCount: options.threads, allowOversubscription: true, waiting: options.waiting)
+    // Fewer than one a core compute the same, and the program says so; a number that was asked for
+    // stands in results.
+    if options.threads != nil { try pool.requireAllThreads() }
     let compute = Compute(library: library, pool: pool)
     switch try ModelPath.open(path) {
     case .container(let file):
@@ -83,22 +88,31 @@ package enum ModelPath {
   case gguf(GGUFModel, byteCount: Int)
   case safetensors(SafetensorsModel)
 
-  /// Opens the header of any kind; tensor bytes stay untouched.
+  /// Opens the header of any kind; tensor bytes stay untouched. Throws an error that says what the
+  /// file is where it is none of them.
   package static func open(_ path: String) throws(InputError) -> ModelPath {
-    let beginning: (bytes: [UInt8], byteCount: Int)
-    do throws(FileError) { beginning = try firstBytes(of: path) } catch {
-      if error.reason == .isDirectory { return .safetensors(try SafetensorsModel(path: path)) }
-      throw InputError(file: path, reason: error.summary)
-    }
-    if beginning.bytes.starts(with: "GGUF".utf8) {
-      return .gguf(try GGUFModel(path: path), byteCount: beginning.byteCount)
-    }
-    // A safetensors file is eight bytes of length, then JSON; an index of several is JSON.
-    let brace = UInt8(ascii: "{")
-    if beginning.bytes.first == brace || beginning.bytes.count == 9 && beginning.bytes[8] == brace {
+    switch FileKind(of: path) {
+    case .gguf: return .gguf(try GGUFModel(path: path), byteCount: try byteCount(of: path))
+    case .safetensors, .modelFolder: return .safetensors(try SafetensorsModel(path: path))
+    // An index of several files.
+    case .json where path.hasSuffix(".json"):
       return .safetensors(try SafetensorsModel(path: path))
+    case .folder(let containers):
+      let hint =
+        containers == 0
+        ? "this one has no model.safetensors"
+        : "it has \(containers) .afmw \(containers == 1 ? "file: name it" : "files: name them")"
+      throw InputError(
+        file: path, reason: "a folder has to be that of a Hugging Face model; \(hint)")
+    // What cannot be opened, and what is damaged, is said by the reader of packed models.
+    case nil, .container: return .container(try AFMWFile(opening: path))
+    case .empty where path.hasSuffix(".afmw"), .unknown where path.hasSuffix(".afmw"):
+      return .container(try AFMWFile(opening: path))
+    case let kind?:
+      throw InputError(
+        file: path, offset: 0,
+        reason: "neither GGUF, safetensors nor .afmw: this is \(kind.description)")
     }
-    return .container(try AFMWFile(opening: path))
   }
 
   /// The model to pack from; nil for a file that is packed.
@@ -119,17 +133,10 @@ package enum ModelPath {
     }
   }
 
-  /// A file's first nine bytes, or fewer where it has fewer, and its byte count.
-  private static func firstBytes(
-    of path: String
-  ) throws(FileError) -> (bytes: [UInt8], byteCount: Int) {
-    let file = try InputFile(opening: path)
-    var bytes = [UInt8](repeating: 0, count: min(9, file.byteCount))
-    var span = bytes.mutableSpan
-    // Any bytes are valid elements.
-    var raw = unsafe span.mutableBytes
-    try file.read(at: 0, into: &raw)
-    return (bytes, file.byteCount)
+  private static func byteCount(of path: String) throws(InputError) -> Int {
+    do throws(FileError) { return try InputFile(opening: path).byteCount } catch {
+      throw InputError(file: path, reason: error.summary)
+    }
   }
 
   package var tokenizer: TokenizerDescription? {

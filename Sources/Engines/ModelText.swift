@@ -28,7 +28,7 @@ package final class ModelText: Sendable {
         try ChatTemplate(source: source)
       }
     } catch {
-      throw InputError(file: file, place: "chat template", reason: String(describing: error))
+      throw Self.fault(error, in: file)
     }
   }
 
@@ -43,23 +43,28 @@ package final class ModelText: Sendable {
 
   /// Token ids of a text; bytes that are not UTF-8 count as U+FFFD.
   package func encode(_ bytes: [UInt8], recognizingSpecialTokens: Bool) throws -> [Int32] {
-    try present().encode(bytes, recognizingSpecialTokens: recognizingSpecialTokens)
+    try naming {
+      try present().encode(bytes, recognizingSpecialTokens: recognizingSpecialTokens)
+    }
   }
 
   /// The exact bytes of token ids, control tokens included.
   package func decodeBytes(_ tokens: [Int32]) throws -> [UInt8] {
-    do { return try present().decode(tokens, includingControlTokens: true) } catch let error
-      as TokenizerError
-    {
-      throw InputError(file: file, place: "tokenizer", reason: String(describing: error))
-    }
+    try naming { try present().decode(tokens, includingControlTokens: true) }
   }
 
   /// The text of token ids without control tokens.
   package func decode(_ tokens: [Int32]) throws -> String {
-    try present().decodeText(tokens, includingControlTokens: false)
+    try naming { try present().decodeText(tokens, includingControlTokens: false) }
   }
 
+  /// A decoder for the tokens of one text.
+  func makeTextStream() throws -> any TextStream { BPETextStream(try present()) }
+
+  /// The conversation in the model's template.
+  ///
+  /// With `addsGenerationPrompt` the text is a prompt, so that a template that renders none is an
+  /// error; without it, it may be a part of one that the template leaves out.
   func render(_ messages: [Message], addsGenerationPrompt: Bool) throws -> String {
     guard let template else {
       throw InputError(file: file, place: "chat template", reason: "the model has none")
@@ -68,10 +73,32 @@ package final class ModelText: Sendable {
     func text(_ token: Int32?) -> String {
       token.map { String(decoding: tokenizer.bytes(of: $0), as: UTF8.self) } ?? ""
     }
-    return try template.render(
-      messages: messages.map { ChatMessage(role: $0.role.rawValue, content: $0.content) },
-      addsGenerationPrompt: addsGenerationPrompt,
-      beginText: text(tokenizer.beginToken), endText: text(tokenizer.endToken))
+    let rendered: String
+    do throws(ChatTemplateError) {
+      rendered = try template.render(
+        messages: messages.map { ChatMessage(role: $0.role.rawValue, content: $0.content) },
+        addsGenerationPrompt: addsGenerationPrompt,
+        beginText: text(tokenizer.beginToken), endText: text(tokenizer.endToken))
+    } catch {
+      throw Self.fault(error, in: file)
+    }
+    guard !rendered.isEmpty || !addsGenerationPrompt else {
+      throw InputError(
+        file: file, place: "chat template", reason: "it renders no text for the conversation")
+    }
+    return rendered
+  }
+
+  /// What is wrong with a template, at its line.
+  private static func fault(_ error: ChatTemplateError, in file: String) -> InputError {
+    InputError(file: file, place: "chat template: line \(error.line)", reason: error.reason)
+  }
+
+  /// Names the file where the tokenizer refuses something.
+  private func naming<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as TokenizerError {
+      throw InputError(file: file, place: "tokenizer", reason: String(describing: error))
+    }
   }
 
   private func present() throws -> BPETokenizer {
@@ -80,4 +107,15 @@ package final class ModelText: Sendable {
     }
     return tokenizer
   }
+}
+
+/// The tokenizer's stream as engines offer it; control tokens are left out.
+private struct BPETextStream: TextStream {
+  private var decoder: TokenStreamDecoder
+
+  init(_ tokenizer: BPETokenizer) { decoder = TokenStreamDecoder(tokenizer) }
+
+  mutating func append(_ token: Int32) throws -> String { try decoder.append(token) }
+
+  mutating func finish() -> String { decoder.finish() }
 }

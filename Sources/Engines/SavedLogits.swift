@@ -80,6 +80,12 @@ package final class SavedLogits {
     var values = [Float](repeating: 0, count: count)
     var output = values.mutableSpan
     try file.readElements(index * count..<(index + 1) * count, of: tensor, into: &output)
+    if let place = values.firstIndex(where: { !$0.isFinite }) {
+      let (row, column) = (index * count + place).quotientAndRemainder(dividingBy: vocabularyCount)
+      throw InputError(
+        file: file.path, place: "tensor logits", offset: tensor.offset,
+        reason: "row \(row), column \(column): not a finite number")
+    }
     return values
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import TensorCore
 
 /// What the operating system refused: the file, what was being done to it and why it failed.
 ///
@@ -25,6 +26,8 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     case isNotRegular
     /// The file ended before the bytes that were asked for: the offset of the first missing byte.
     case ended(at: Int)
+    /// A stream has more bytes than are taken.
+    case tooLong(limit: Int)
   }
 
   /// The path as the user named it.
@@ -54,20 +57,36 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
       case .isDirectory: "it is a directory"
       case .isNotRegular: "it is not a regular file"
       case .ended(let offset): "the file ends at offset \(offset)"
+      case .tooLong(let limit): "it has more than \(limit) bytes"
       }
     return "cannot \(operation.rawValue): \(why)"
   }
 
-  /// One line; control characters of the path are escaped so that it stays one.
-  package var description: String {
-    let name = path.unicodeScalars.map { scalar in
-      scalar.value < 32 || scalar.value == 127 ? scalar.escaped(asASCII: true) : String(scalar)
-    }.joined()
-    return "\(name): \(summary)"
+  /// Whether the system lacked something (memory, a descriptor, a place on the disk) rather than
+  /// the file being wrong.
+  package var isLackOfResources: Bool {
+    switch reason {
+    case .system(let number):
+      [ENOMEM, EMFILE, ENFILE, EAGAIN, ENOSPC, EDQUOT, EFBIG].contains(number)
+    default: false
+    }
   }
+
+  /// One line: control characters of the path are escaped.
+  package var description: String { "\(MessageText.line(path)): \(summary)" }
 
   private static func text(ofError number: Int32) -> String {
     // strerror_l writes to no shared buffer for the numbers that the system defines.
     unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
+  }
+}
+
+extension InputError {
+  /// What the system refused about an input file, at a place of it.
+  package init(
+    _ error: FileError, file: String? = nil, place: String = "", offset: Int? = nil
+  ) {
+    self.init(file: file, place: place, offset: offset, reason: error.summary)
+    isLackOfResources = error.isLackOfResources
   }
 }

@@ -2,8 +2,9 @@ import Glibc
 
 /// A range of a file, mapped read-only: its bytes come from the page cache without a copy.
 ///
-/// If another process shortens the file meanwhile, reading the lost bytes ends this process with
-/// SIGBUS; files that appear whole or not at all (``OutputFile``) are replaced, never shortened.
+/// If another process shortens the file meanwhile, reading the lost bytes raises SIGBUS, which
+/// ends a process with no handler for it; `cpr_install`'s ends the program with one line and exit code 3.
+/// Files that appear whole or not at all (``OutputFile``) are replaced, never shortened.
 @safe package struct FileMapping: ~Copyable, @unchecked Sendable {
   // The mapping is read-only and lives as long as this value; nobody else unmaps it.
   private let baseAddress: UnsafeMutableRawPointer

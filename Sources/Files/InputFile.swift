@@ -2,8 +2,9 @@ import Glibc
 
 /// A regular file, open for reading at any offset, from any number of threads.
 ///
-/// What is read lies in the caller's memory, so that resident memory is what
-/// the caller asked for, and a file that shrinks meanwhile is an error rather than a signal.
+/// What `read` gives lies in the caller's memory, so that resident memory is what the caller asked
+/// for, and a file that shrinks meanwhile is an error rather than a signal (of a ``FileMapping`` it
+/// is a signal).
 package struct InputFile: ~Copyable, Sendable {
   package let path: String
   /// The byte count when the file was opened.

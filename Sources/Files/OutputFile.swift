@@ -5,8 +5,8 @@ import Glibc
 /// The bytes go to a file without a name in the destination's folder (`O_TMPFILE`), which the
 /// system itself frees when the process ends, however it ends: an interrupt or SIGKILL leaves
 /// nothing behind. Where the file system cannot do that, they go to `.NAME.PID.N.partial` beside
-/// the destination, which is removed when this value goes away without a commit or SIGINT, SIGTERM
-/// or SIGHUP ends the process.
+/// the destination, which is removed when this value goes away without a commit, or when a signal
+/// ends a program that has installed `cpr_install`'s handlers.
 ///
 /// Creating one fails early where the destination cannot be written, before any long work.
 package struct OutputFile: ~Copyable {
@@ -18,8 +18,8 @@ package struct OutputFile: ~Copyable {
   /// a link to it.
   private let target: String
   private let descriptor: FileDescriptor
-  /// The name of the partial file, where it has one.
-  private var temporaryPath: String?
+  /// The partial file, where it has a name.
+  private var partial: PartialFile?
   /// Appended bytes that are not in the file yet.
   private var pending: [UInt8] = []
 
@@ -39,31 +39,30 @@ package struct OutputFile: ~Copyable {
       // The C string lives for the call, as in every call below.
       number = unsafe open(folder, O_WRONLY | O_CLOEXEC | Self.unnamed, 0o666)
     }
-    var temporary: String?
+    var partial: PartialFile?
     if number < 0 {
       // Without O_TMPFILE, or where it is not supported: a named file. Any other failure
       // (no such folder, no permission) fails here again, with the same error.
-      (number, temporary) = Self.createNamed(beside: target)
+      (number, partial) = Self.createNamed(beside: target)
     }
     guard number >= 0 else { throw .last(path: path, operation: .create) }
     self.init(
-      path: path, target: target, descriptor: FileDescriptor(number: number),
-      temporaryPath: temporary)
+      path: path, target: target, descriptor: FileDescriptor(number: number), partial: partial)
   }
 
   private init(
-    path: String, target: String, descriptor: consuming FileDescriptor, temporaryPath: String?
+    path: String, target: String, descriptor: consuming FileDescriptor, partial: PartialFile?
   ) {
     self.path = path
     self.target = target
     self.descriptor = descriptor
-    self.temporaryPath = temporaryPath
+    self.partial = partial
   }
 
   deinit {
-    if let temporaryPath {
-      _ = unsafe unlink(temporaryPath)
-      PartialFiles.remove(temporaryPath)
+    if let partial {
+      _ = unsafe unlink(partial.path)
+      partial.forget()
     }
   }
 
@@ -128,29 +127,30 @@ package struct OutputFile: ~Copyable {
     if synchronize, fsync(descriptor.number) != 0 {
       throw .last(path: path, operation: .synchronize)
     }
-    if temporaryPath == nil {
+    if partial == nil {
       let source = "/proc/self/fd/\(descriptor.number)"
       if Self.link(source, to: target) { return }
       guard errno == EEXIST else { throw .last(path: path, operation: .rename) }
       // Something is there already: a link cannot replace it, a rename can.
       var attempt = 0
       repeat {
-        let name = Self.temporaryName(beside: target, attempt: attempt)
-        PartialFiles.insert(name)
-        if Self.link(source, to: name) {
-          temporaryPath = name
+        let named = PartialFile(noting: Self.temporaryName(beside: target, attempt: attempt))
+        if Self.link(source, to: named.path) {
+          partial = named
         } else {
           let error = FileError.last(path: path, operation: .rename)
-          PartialFiles.remove(name)
+          named.forget()
           if error.reason != .system(EEXIST) || attempt == 1000 { throw error }
         }
         attempt += 1
-      } while temporaryPath == nil
+      } while partial == nil
     }
-    if let name = temporaryPath {
-      guard unsafe rename(name, target) == 0 else { throw .last(path: path, operation: .rename) }
-      PartialFiles.remove(name)
-      temporaryPath = nil
+    if let named = partial {
+      guard unsafe rename(named.path, target) == 0 else {
+        throw .last(path: path, operation: .rename)
+      }
+      named.forget()
+      partial = nil
     }
   }
 }
@@ -210,14 +210,13 @@ extension OutputFile {
   }
 
   /// A named partial file that did not exist before: its descriptor, −1 on failure, and its name.
-  private static func createNamed(beside target: String) -> (Int32, String?) {
+  private static func createNamed(beside target: String) -> (Int32, PartialFile?) {
     for attempt in 0...1000 {
-      let name = temporaryName(beside: target, attempt: attempt)
-      PartialFiles.insert(name)
-      let number = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-      if number >= 0 { return (number, name) }
+      let named = PartialFile(noting: temporaryName(beside: target, attempt: attempt))
+      let number = unsafe open(named.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+      if number >= 0 { return (number, named) }
       let failure = errno
-      PartialFiles.remove(name)
+      named.forget()
       errno = failure
       if failure != EEXIST { break }
     }

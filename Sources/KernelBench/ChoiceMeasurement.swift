@@ -19,17 +19,26 @@ package struct ChoiceMeasurement: Sendable {
   package var threads: Int
   /// GEMV's time over GEMM's, the median over the repetitions, for each number of tokens.
   package var ratios: [Double]
+  /// 95 % of each ratio; nil with too few repetitions.
+  package var intervals: [Interval?]
 
   package init(
     format: WeightFormat, shape: ProductShape, place: KernelCase.Place, threads: Int,
-    ratios: [Double]
+    ratios: [Double], intervals: [Interval?]? = nil
   ) {
     precondition(ratios.count == Self.tokenCounts.count, "a ratio for each number of tokens")
+    self.intervals = intervals ?? ratios.map { _ in nil }
     self.format = format
     self.shape = shape
     self.place = place
     self.threads = threads
     self.ratios = ratios
+  }
+
+  /// How many ratios leave open which of the two is faster: their interval has 1 in it, or there is
+  /// none.
+  package var undecidedCount: Int {
+    intervals.count { interval in interval.map { $0.low <= 1 && 1 <= $0.high } ?? true }
   }
 
   /// The geometric mean of several measurements' ratios, for each number of tokens.
@@ -66,10 +75,12 @@ extension KernelBenchmark {
     }
     let cases = ChoiceMeasurement.tokenCounts.flatMap { [what(.gemv, $0), what(.gemm, $0)] }
     let samples = takeTurns(try products(of: cases), on: cases[0])
+    let ratios = ChoiceMeasurement.tokenCounts.indices.map {
+      samples.ratios(of: 2 * $0, over: 2 * $0 + 1)
+    }
     return ChoiceMeasurement(
       format: format, shape: shape, place: place, threads: threadCount,
-      ratios: ChoiceMeasurement.tokenCounts.indices.map {
-        Statistics.median(samples.ratios(of: 2 * $0, over: 2 * $0 + 1)) ?? 1
-      })
+      ratios: ratios.map { Statistics.median($0) ?? 1 },
+      intervals: ratios.map { Statistics.medianInterval($0, seed: 1) })
   }
 }

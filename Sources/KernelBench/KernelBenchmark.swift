@@ -99,6 +99,19 @@ package struct KernelBenchmark {
     what.place == .memory ? memoryByteCount : 1
   }
 
+  /// Copies of a case's weights that are laid out at most. Their bookkeeping would else be more
+  /// than they are: of one weight a copy, 128 MiB are 33,554,432 copies.
+  package static var copyLimit: Int { 1 << 16 }
+
+  /// Copies of a product's weights that no cache holds together; 1 for other cases.
+  package func copyCount(of what: KernelCase) -> Int {
+    guard let format = what.weights, what.place == .memory else { return 1 }
+    let byteCount = Plane.allCases.reduce(0) { total, plane in
+      total + (format.byteCount(of: plane, rows: what.rows, columns: what.columns) ?? 0)
+    }
+    return memoryByteCount / max(1, byteCount) + 1
+  }
+
   /// Measures several ways to do one thing in turns, beside the roofs that it runs into.
   package func takeTurns(_ runners: [any KernelRunner], on what: KernelCase) -> TurnSamples {
     let pool = platform.pool

@@ -44,7 +44,12 @@ import PackedFormats
 /// **Shapes.** Activations [tokens][chunkCount · 64] (`s8g36`: · 36), zero after the last column;
 /// output [tokens][rows], of which only the tiles' rows are written. Scratch has
 /// `PackedProductScratch.byteCount(columns:)` bytes for GEMM, over ASTC `astcByteCount(columns:)`, and
-/// `tileByteCount` for GEMV; 64-byte aligned. ASTC tiles are valid, and have the tables of `ASTCKernelTables`.
+/// `tileByteCount` for GEMV; 64-byte aligned. ASTC has the tables of `ASTCKernelTables`.
+///
+/// **Any bytes.** Whatever codes, scales, activations and sums hold, a kernel ends, traps nowhere
+/// and stays inside the shapes. The formula, and the same bits at every level, are of weights that
+/// their format's validation accepts and of activations that a `QuantizationFunction` wrote. A tile
+/// of ASTC whose kind does not exist makes the results of its 16 rows NaN.
 ///
 /// **Aliasing and alignment.** Nothing may overlap. Codes are 64-byte aligned; all else has its
 /// element's alignment. Nothing is allocated and no memory outside the shapes is read or written,

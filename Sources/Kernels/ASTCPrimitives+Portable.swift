@@ -175,6 +175,6 @@ extension Portable: ASTCPrimitives {
   @inline(__always)
   static func total(_ sums: Sums, _ factors: ASTCFactors<Portable>, x: Float) -> Reals {
     // Below 2^27: the conversion rounds once.
-    reals(factors.slope &* sums &+ factors.base &* Sums(repeating: Int32(x)))
+    reals(factors.slope &* sums &+ factors.base &* Sums(repeating: ASTCTile.integer(x)))
   }
 }

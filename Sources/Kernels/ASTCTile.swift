@@ -23,6 +23,17 @@ enum ASTCTile {
   @inline(__always) static var fractionUnit: Float { 257 * 0x1p-22 }
 
   @inline(__always) static func sideBytes(isHDR: Bool) -> Int { isHDR ? 96 : 56 }
+
+  /// Whether a tile's first byte is a kind that exists in its profile.
+  @inline(__always) static func isKind(_ byte: UInt8, isHDR: Bool) -> Bool {
+    isHDR ? byte < 4 : byte < 4 && byte != 1
+  }
+
+  /// Σ x of a tile as the integer that it is; 0 for floats that are no such sum, which memory holds
+  /// where nobody has quantized.
+  @inline(__always) static func integer(_ sum: Float) -> Int32 {
+    sum.magnitude < 0x1p24 ? Int32(sum) : 0
+  }
 }
 
 /// How products with ASTC tiles are done at one instruction set.

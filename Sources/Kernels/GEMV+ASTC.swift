@@ -71,7 +71,9 @@ func astcPart<P: ASTCPrimitives>(
       let end = unsafe min(tile &+ ASTCTile.runTiles, a.chunkCount)
       unsafe side = codes + (end &- tile) &* ASTCTile.codeBytes
       while tile < end {
-        // Kinds that many tiles have get loops of their own.
+        // Kinds that many tiles have get loops of their own. The last loop of a profile takes all
+        // bytes that are no kind as well, so that every round of this one gets on whatever the memory
+        // holds; the rows' results are no numbers then.
         while unsafe isHDR && P.pairsPalettes && tile &+ 1 < end
           && kinds[tile] & kinds[tile &+ 1] == 1 && kinds[tile] | kinds[tile &+ 1] == 1
         {
@@ -91,14 +93,18 @@ func astcPart<P: ASTCPrimitives>(
           unsafe advance(sideBytes)
           tile &+= 1
         }
-        while unsafe tile < end && kinds[tile] == 3 {
+        while unsafe tile < end
+          && (isHDR ? kinds[tile] == 3 : kinds[tile] != 0 && kinds[tile] != 2)
+        {
           unsafe prefetch()
           unsafe addParts(a, tile, hasThree: true, isHDR: isHDR)
+          if unsafe !isHDR && kinds[tile] != 3 { unsafe total = .splat(.nan) }
           unsafe advance(sideBytes)
           tile &+= 1
         }
-        while unsafe isHDR && tile < end && kinds[tile] == 0 {
+        while unsafe isHDR && tile < end && (kinds[tile] == 0 || kinds[tile] > 3) {
           unsafe addLine(tile, isHDR: true)
+          if unsafe kinds[tile] != 0 { unsafe total = .splat(.nan) }
           unsafe advance(sideBytes)
           tile &+= 1
         }
@@ -162,7 +168,7 @@ func astcPart<P: ASTCPrimitives>(
   @inline(__always)
   private mutating func addParts(_ a: CKProduct, _ tile: Int, hasThree: Bool, isHDR: Bool) {
     let products = unsafe P.partSums(
-      codes, side, x, total: Int32(sums[tile]), center: isHDR ? 0 : ASTCTile.center,
+      codes, side, x, total: ASTCTile.integer(sums[tile]), center: isHDR ? 0 : ASTCTile.center,
       hasThree: hasThree, isHDR: isHDR, tables: a.tables.unsafelyUnwrapped, scratch: scratch)
     unsafe add(P.reals(products.sums), unit: products.unit, tile, isHDR: isHDR)
   }

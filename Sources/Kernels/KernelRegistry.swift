@@ -2,6 +2,6 @@ import KernelContract
 
 /// Every kernel there is, one list per function type; the order of a list is the preference.
 ///
-/// Selection, tests, benchmarks and documentation read these lists and nothing else. The lists
-/// stand beside the kernels, in extensions.
+/// Selection, the self-test and the tests read these lists, and `afm-bench kernels --list` prints
+/// them. The lists are in extensions beside this file.
 package enum KernelRegistry {}

@@ -37,7 +37,7 @@ struct RowQuantizer {
   @unsafe mutating func quantize(
     _ x: UnsafeBufferPointer<Float>, to output: Output, row: Int
   ) throws(PackedFormatError) -> QuantizationOutcome {
-    try unsafe Self.requireFinite(x)
+    try unsafe Self.requireInRange(x, largest: format.largestWeight)
     let codes = unsafe UnsafeMutableRawBufferPointer(
       rebasing: output.codes[row * codeBytes..<(row + 1) * codeBytes])
     let scales = unsafe UnsafeMutableRawBufferPointer(
@@ -192,15 +192,20 @@ extension RowQuantizer {
   }
 
   /// One pass that vectorizes; a second one finds the column where the first finds a fault.
-  private static func requireFinite(_ x: UnsafeBufferPointer<Float>) throws(PackedFormatError) {
+  private static func requireInRange(
+    _ x: UnsafeBufferPointer<Float>, largest: Float
+  ) throws(PackedFormatError) {
+    let limit = largest.bitPattern
     var faults: UInt32 = 0
     for index in x.indices {
-      // Exponent bits all ones: adding one unit of exponent carries into the sign bit.
-      unsafe faults |= (x[index].bitPattern & 0x7FFF_FFFF) &+ 0x0080_0000
+      // Magnitudes order as their bits do, NaN above all: the difference is negative beyond the
+      // limit.
+      unsafe faults |= limit &- (x[index].bitPattern & 0x7FFF_FFFF)
     }
-    if faults & 0x8000_0000 != 0 {
-      let column = unsafe x.firstIndex { !$0.isFinite }
-      throw PackedFormatError(.nonFiniteWeight, column: column)
-    }
+    guard faults & 0x8000_0000 != 0,
+      let column = unsafe x.firstIndex(where: { !($0.magnitude <= largest) })
+    else { return }
+    throw PackedFormatError(
+      unsafe x[column].isFinite ? .outOfRange : .nonFiniteWeight, column: column)
   }
 }

@@ -42,7 +42,8 @@ public struct TensorSurvey: Sendable {
   /// - Parameters:
   ///   - weights: whole rows, row-major.
   ///   - firstRow: the tensor row that the first of these rows is, for errors.
-  /// - Throws: where a weight is NaN or infinite, with row and column.
+  /// - Throws: where a weight is NaN, infinite or too large for the formats that need a survey,
+  ///   with row and column.
   public mutating func add(
     _ weights: Span<Float>, columnCount: Int, firstRow: Int = 0
   ) throws(PackedFormatError) {
@@ -53,16 +54,18 @@ public struct TensorSurvey: Sendable {
     for row in 0..<weights.count / columnCount {
       let part = weights.extracting(row * columnCount..<(row + 1) * columnCount)
       if let column = add(part, importance: importance) {
-        throw PackedFormatError(.nonFiniteWeight, row: firstRow + row, column: column)
+        throw PackedFormatError(
+          part[column].isFinite ? .outOfRange : .nonFiniteWeight, row: firstRow + row,
+          column: column)
       }
     }
   }
 
-  /// Adds one row up to a weight that is not finite, whose column it returns.
+  /// Adds one row up to a weight that is not in range, whose column it returns.
   private mutating func add(_ row: Span<Float>, importance: [Float]?) -> Int? {
     for column in row.indices {
       let bits = row[column].magnitude.bitPattern
-      guard bits < 0x7F80_0000 else { return column }
+      guard bits <= WeightFormat.u2t.largestWeight.bitPattern else { return column }
       largestBits = max(largestBits, bits)
       let interval = Int(bits >> Self.excessBitCount)
       let excess = Double(Int32(bitPattern: bits & (1 << Self.excessBitCount - 1)))

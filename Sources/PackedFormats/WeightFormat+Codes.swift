@@ -37,8 +37,8 @@ extension WeightFormat {
   ///   - planes: exactly the bytes of these rows, `byteCount(of:rows:columns:)` each, all written
   ///     unless an error is thrown.
   /// - Throws: the first fault, by plane, then row, then column: a code outside the range, a scale
-  ///   that is not finite or has its sign bit set, a minimum that is not finite, a scale or minimum
-  ///   per group that binary16 does not hold exactly.
+  ///   that is not finite, has its sign bit set or is above ``largestScale``, a minimum that is not
+  ///   finite, a scale or minimum per group that binary16 does not hold exactly.
   /// - Precondition: the format has codes (`codeRange` is not nil), and all counts fit.
   public func pack(
     codes: Span<UInt8>, scales: Span<Float>, minimums: Span<Float> = Span(), rowCount: Int,
@@ -148,6 +148,8 @@ extension WeightFormat {
         reason = plane == .scales ? .nonFiniteScale : .nonFiniteMinimum
       } else if plane == .scales, number.sign == .minus {
         reason = .negativeScale
+      } else if plane == .scales, number > largestScale {
+        reason = .outOfRange
       } else if groupSize != nil, HalfPrecision.float(bits: half) != number {
         reason = .inexactNumber
       }

@@ -14,7 +14,8 @@ extension WeightFormat {
   ///   - planes: exactly the bytes of these rows, `byteCount(of:rows:columns:)` each; every byte of
   ///     them is written unless an error is thrown.
   ///   - options: importances, where given, are one a column, positive and finite.
-  /// - Throws: where a weight is NaN, infinite or too large for the format, with row and column.
+  /// - Throws: where a weight is NaN, infinite, above ``largestWeight`` or too large for the scales
+  ///   of the format, with row and column.
   /// - Returns: how many weights were outside the range that the options ask for.
   ///
   /// Allocates a few scratch rows for the call. Rates stand on the pages.

@@ -6,8 +6,8 @@ extension WeightFormat {
   ///
   /// - Throws: the first fault, by plane, then row, then column: a plane of the wrong byte count, a
   ///   NaN or infinite f32 or f16 value, the code −128 in s8c and s8g32, an illegal packed block,
-  ///   nonzero bits behind the last code of a row, a scale that is not finite or has its sign bit
-  ///   set, a minimum that is not finite.
+  ///   nonzero bits behind the last code of a row, a scale that is not finite, has its sign bit set
+  ///   or is above ``largestScale``, a minimum that is not finite.
   /// - Parameter firstRow: the tensor row that the first of these rows is, for errors.
   public func validate(
     _ planes: borrowing PackedPlanes, rowCount: Int, columnCount: Int, firstRow: Int = 0
@@ -101,6 +101,8 @@ extension WeightFormat {
         reason = plane == .scales ? .nonFiniteScale : .nonFiniteMinimum
       } else if plane == .scales, value.sign == .minus {
         reason = .negativeScale
+      } else if plane == .scales, value > largestScale {
+        reason = .outOfRange
       }
       if let reason {
         throw PackedFormatError(
@@ -111,13 +113,15 @@ extension WeightFormat {
     }
   }
 
-  /// Whether all binary32 scales are finite and have no sign bit, in one pass that vectorizes.
+  /// Whether all binary32 scales are in range and have no sign bit, in one pass that vectorizes.
   private func floatsAreLegal(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let limit = largestScale.bitPattern
     var faults: UInt32 = 0
     for index in 0..<bytes.count / 4 {
       let bits = unsafe loadFloat(bytes, index * 4).bitPattern
-      // Exponent bits all ones carry into the sign bit, which must stay zero.
-      faults |= bits | ((bits & 0x7FFF_FFFF) &+ 0x0080_0000)
+      // Without a sign, numbers order as their bits do: the difference is negative beyond the
+      // limit.
+      faults |= bits | (limit &- (bits & 0x7FFF_FFFF))
     }
     return faults & 0x8000_0000 == 0
   }

@@ -1,4 +1,5 @@
 import CKernels
+import ForkJoin
 import KernelContract
 import PackedFormats
 
@@ -60,9 +61,11 @@ extension KernelLibrary {
       function: function, arguments: arguments, firstTile: firstTile,
       tileCount: (rows.upperBound + 15) / 16 - firstTile,
       activations: activations, needsScratch: needsScratch)
-    // A part of some microseconds: 32 KiB of codes at one token, as many operations at more.
-    let cost = weights.codeTileBytes * work.tileCount * tokenCount
-    pool.run(work, partsPerThread: max(1, min(8, cost / (pool.threadCount * 32768))))
+    pool.run(
+      work,
+      partsPerThread: ForkJoinPool.partsPerThread(
+        codeBytes: weights.codeTileBytes * work.tileCount, tokenCount: tokenCount,
+        threadCount: pool.threadCount))
   }
 
   /// The same into a span of exactly `tokenCount` · rows floats.

@@ -1,10 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import ForkJoin
 
 /// What a pool's threads do together in one run.
 public protocol ThreadPoolWork {
@@ -15,6 +10,28 @@ public protocol ThreadPoolWork {
   ///   - part: 0 ..< partCount. Each thread begins with a contiguous range of parts.
   ///   - thread: who performs it, 0 ..< the pool's threads: for working memory.
   func perform(part: Int, of partCount: Int, thread: Int)
+}
+
+/// Work of any type: where it lies, and what it is.
+@unsafe private struct AnyWork {
+  let work: UnsafeRawPointer
+  let type: any ThreadPoolWork.Type
+}
+
+extension ThreadPoolWork {
+  /// One part of a value of this type that lies at an address.
+  fileprivate static func perform(
+    _ pointer: UnsafeRawPointer, part: Int, of partCount: Int, thread: Int
+  ) {
+    unsafe pointer.assumingMemoryBound(to: Self.self).pointee
+      .perform(part: part, of: partCount, thread: thread)
+  }
+}
+
+/// One part of the `AnyWork` at an address.
+private func performAny(_ work: UnsafeRawPointer, part: Int, partCount: Int, thread: Int) {
+  let any = unsafe work.assumingMemoryBound(to: AnyWork.self).pointee
+  unsafe any.type.perform(any.work, part: part, of: partCount, thread: thread)
 }
 
 /// A closure as work.
@@ -30,10 +47,11 @@ private struct ClosureWork: ThreadPoolWork {
 /// no more than the part that it is in. Between runs the others spin for a bounded time, about that
 /// of a token, and then sleep on a futex, so that an idle pool costs nothing. A run allocates
 /// nothing. Pools are independent of each other; one pool serves one caller at a time, and a body
-/// must not run its own pool again.
+/// must not run its own pool again. A process that `fork` made has none of the threads: there the
+/// pool performs all parts on the calling thread.
 @safe public final class ThreadPool: @unchecked Sendable {
-  // The state's words are only touched by the atomics of CPlatform; what else it holds is written by
-  // the caller before a fork that the reader has seen.
+  // The threads' words are only touched by the atomics of CPlatform; what else they share is
+  // written by the caller before a fork that the reader has seen.
 
   /// How threads wait for each other.
   public enum Waiting: Hashable, Sendable {
@@ -48,8 +66,8 @@ private struct ClosureWork: ThreadPoolWork {
     /// Pauses before a waiting thread sleeps.
     var spinCount: Int {
       switch self {
-      case .spinning: 20_000
-      case .polite: 100
+      case .spinning: ForkJoinPool.spinningPauses
+      case .polite: ForkJoinPool.politePauses
       }
     }
   }
@@ -60,17 +78,19 @@ private struct ClosureWork: ThreadPoolWork {
   /// How its threads wait.
   public let waiting: Waiting
 
+  /// Why there are fewer threads than were asked for; nil where all of them run.
+  public let refusal: ThreadRefusal?
+
   /// Time that callers have waited for other threads at the ends of runs, since the pool was made.
   /// Read it between runs.
   public private(set) var waitedNanoseconds: UInt64 = 0
 
-  private let state: UnsafeMutablePointer<ThreadPoolState>
-  private var threads: [pthread_t] = []
+  private let threads: ForkJoinPool
 
   /// The CPUs that this process may run on.
   public static var availableCoreCount: Int { Int(cp_available_core_count()) }
 
-  /// A pool of that many threads.
+  /// A pool of that many threads, or of fewer where the system refuses one: see `refusal`.
   ///
   /// - Parameters:
   ///   - threadCount: nil takes one for every core that the process may run on.
@@ -85,27 +105,21 @@ private struct ClosureWork: ThreadPoolWork {
     let wanted = max(1, threadCount ?? cores)
     let count = allowOversubscription ? min(wanted, 4096) : min(wanted, cores)
     self.waiting = waiting
-    unsafe state = .allocate(capacity: 1)
-    unsafe state.initialize(
-      to: ThreadPoolState(
-        threadCount: count, spinCount: count > cores ? 0 : waiting.spinCount, isPinned: pinned))
-    var started: [pthread_t] = []
-    while started.count + 1 < count {
-      guard let thread = unsafe startWorker(state, index: started.count + 1) else { break }
-      started.append(thread)
-    }
-    threads = started
-    // Where the system refuses a thread, the pool is smaller: workers learn the count with a run.
-    self.threadCount = started.count + 1
-    unsafe state.pointee.threadCount = started.count + 1
+    threads = ForkJoinPool(
+      threadCount: count, spinCount: count > cores ? 0 : waiting.spinCount, isPinned: pinned)
+    // Where the system refuses a thread, the pool is smaller.
+    self.threadCount = threads.threadCount
+    let error = threads.refusalErrorNumber
+    refusal =
+      error == 0
+      ? nil : ThreadRefusal(wanted: count, started: threads.threadCount, errorNumber: error)
   }
 
-  deinit {
-    unsafe state.pointee.stop()
-    for thread in threads { pthread_join(thread, nil) }
-    unsafe state.pointee.deallocate()
-    unsafe state.deinitialize(count: 1)
-    unsafe state.deallocate()
+  deinit { threads.end() }
+
+  /// Throws where the system refused a thread: for who says how many threads have worked.
+  public func requireAllThreads() throws(ThreadRefusal) {
+    if let refusal { throw refusal }
   }
 
   /// Has every part of the work performed once, and returns when all have been. Allocates nothing;
@@ -121,11 +135,11 @@ private struct ClosureWork: ThreadPoolWork {
     }
     // The work stays where it is until the join, which comes before the return.
     unsafe withUnsafePointer(to: work) { pointer in
-      let run = unsafe state.pointee.fork(pointer, partsPerThread: partsPerThread)
-      unsafe state.pointee.performOwn(run, thread: 0)
-      let begin = cp_monotonic_nanoseconds()
-      unsafe state.pointee.wait(for: run)
-      waitedNanoseconds &+= cp_monotonic_nanoseconds() &- begin
+      let any = unsafe AnyWork(work: pointer, type: Work.self)
+      unsafe withUnsafePointer(to: any) { any in
+        waitedNanoseconds &+= unsafe threads.run(
+          any, performAny, partsPerThread: partsPerThread)
+      }
     }
   }
 
@@ -152,8 +166,6 @@ private struct ClosureWork: ThreadPoolWork {
 
   /// One of `partCount` contiguous parts of 0 ..< count that differ by 1 at most.
   public static func share(of count: Int, part: Int, partCount: Int) -> Range<Int> {
-    let (each, rest) = count.quotientAndRemainder(dividingBy: partCount)
-    let begin = part * each + min(part, rest)
-    return begin..<begin + each + (part < rest ? 1 : 0)
+    ForkJoinPool.share(of: count, part: part, partCount: partCount)
   }
 }

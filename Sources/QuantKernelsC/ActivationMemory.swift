@@ -1,10 +1,12 @@
 import CKernels
+import CPlatform
 import CQuantKernels
+import ForkJoin
 import KernelContract
 import PackedFormats
 
-/// The memory of quantized tokens: codes, scales, sums and group sums, each beginning at a multiple
-/// of 64.
+/// The memory of quantized tokens: a header, codes, scales, sums and group sums, each beginning at
+/// a multiple of 64.
 @safe struct ActivationMemory {
   /// Where the parts of activations lie.
   struct Layout {
@@ -27,10 +29,26 @@ import PackedFormats
     var groupSumStride: Int { grouping.sumCount(chunkCount: chunkCount) }
 
     // At most 2^24 · 2^18 bytes each.
-    var scaleOffset: Int { tokenCount * stride }
+    var codeOffset: Int { 64 }
+    var scaleOffset: Int { codeOffset + tokenCount * stride }
     var sumOffset: Int { scaleOffset + roundedToLine(tokenCount * scaleStride * 4) }
     var groupSumOffset: Int { sumOffset + roundedToLine(tokenCount * 4) }
     var byteCount: Int { groupSumOffset + roundedToLine(tokenCount * groupSumStride * 4) }
+
+    /// What the header holds once tokens are quantized: a mark of this layout with the grouping,
+    /// and the dimensions that decide where everything lies.
+    var header: (mark: UInt64, tokens: UInt64, columns: UInt64) {
+      let number: UInt64 =
+        switch grouping {
+        case .perToken: 1
+        case .perChunk: 2
+        case .perBlock: 3
+        }
+      // "AFM_X8" and the layout's version.
+      return (
+        0x41_46_4D_5F_58_38_01_00 | number, UInt64(tokenCount), UInt64(columnCount)
+      )
+    }
   }
 
   let layout: Layout
@@ -47,8 +65,11 @@ import PackedFormats
   }
 
   // All inside the range, and aligned for their elements.
+  private var headerWords: UnsafeMutablePointer<UInt64> {
+    unsafe range.mutableBase.assumingMemoryBound(to: UInt64.self)
+  }
   var codes: UnsafeMutablePointer<Int8> {
-    unsafe range.mutableBase.assumingMemoryBound(to: Int8.self)
+    unsafe (range.mutableBase + layout.codeOffset).assumingMemoryBound(to: Int8.self)
   }
   var scales: UnsafeMutablePointer<Float> {
     unsafe (range.mutableBase + layout.scaleOffset).assumingMemoryBound(to: Float.self)
@@ -59,19 +80,37 @@ import PackedFormats
   var groupSums: UnsafeMutablePointer<Float> {
     unsafe (range.mutableBase + layout.groupSumOffset).assumingMemoryBound(to: Float.self)
   }
+
+  /// Writes the header. Threads that quantize tokens of the same activations may do so at the same
+  /// time: all of them write the same.
+  func markQuantized() {
+    let (mark, tokens, columns) = layout.header
+    unsafe cp_store64(headerWords, mark)
+    unsafe cp_store64(headerWords + 1, tokens)
+    unsafe cp_store64(headerWords + 2, columns)
+  }
+
+  /// Whether the last quantization into the memory was for this layout.
+  var isQuantized: Bool {
+    let (mark, tokens, columns) = layout.header
+    return unsafe cp_load64_acquire(headerWords) == mark
+      && cp_load64_acquire(headerWords + 1) == tokens
+      && cp_load64_acquire(headerWords + 2) == columns
+  }
 }
 
 /// The quantization of some tokens.
 @safe struct QuantizationWork {
   let function: QuantizationFunction
   let arguments: CKQuantization
+  private let memory: ActivationMemory
 
   init(
     _ library: OpaquePointer?, _ activations: UnsafePointer<afm_activations>?,
     _ input: UnsafePointer<Float>?, _ inputBytes: Int, _ inputStride: Int64
   ) throws(CallError) {
     let kernels = unsafe try selection(library)
-    let memory = try unsafe ActivationMemory(activations)
+    memory = try unsafe ActivationMemory(activations)
     let layout = memory.layout
     let source = try unsafe MemoryRange(
       input, byteCount: inputBytes,
@@ -93,6 +132,9 @@ import PackedFormats
     unsafe arguments.tokenEnd > 1 && arguments.tokenEnd * arguments.columnCount >= 16384
   }
 
+  /// Says in the memory what has been quantized into it.
+  func end() { memory.markQuantized() }
+
   /// The memory is the caller's, checked above; tokens do not share any.
   func perform(_ tokens: Range<Int>) {
     guard !tokens.isEmpty else { return }
@@ -102,8 +144,8 @@ import PackedFormats
     unsafe withUnsafePointer(to: part) { unsafe function($0) }
   }
 
-  func perform(thread: Int, threadCount: Int) {
-    unsafe perform(share(of: arguments.tokenEnd, thread: thread, threadCount: threadCount))
+  func perform(part: Int, of partCount: Int) {
+    unsafe perform(ForkJoinPool.share(of: arguments.tokenEnd, part: part, partCount: partCount))
   }
 }
 
@@ -128,10 +170,12 @@ package func afm_quantize(
     let work = try unsafe QuantizationWork(
       library, activations, input, inputBytes, inputStride)
     if let pool = unsafe pool, work.isWorthSharing {
+      // A pool that is busy leaves the memory as it is.
       try unsafe run(.quantization(work), on: pool)
     } else {
-      work.perform(thread: 0, threadCount: 1)
+      work.perform(part: 0, of: 1)
     }
+    work.end()
   }
 }
 
@@ -147,5 +191,6 @@ package func afm_quantize_tokens(
       throw .rows
     }
     work.perform(Int(truncatingIfNeeded: tokenBegin)..<Int(truncatingIfNeeded: tokenEnd))
+    work.end()
   }
 }

@@ -1,3 +1,4 @@
+import CPlatform
 import CQuantKernels
 
 /// Why a call was refused: the errors of the header.
@@ -32,10 +33,10 @@ enum CallError: Int32, Error, CaseIterable {
     case .format: "an unknown format, or one without kernels"
     case .level: "an unknown level"
     case .unavailable: "this CPU cannot run the level"
-    case .mismatch: "the activations do not fit the weights"
+    case .mismatch: "the activations do not fit the weights, or are not quantized as they say"
     case .rows: "rows or tokens that do not exist, or rows that are no whole tiles"
     case .weight: "a weight is NaN, infinite or too large for the format"
-    case .planes: "the planes break a rule of their format"
+    case .planes: "planes or packed memory break a rule of their format"
     case .option: "an option has no meaning"
     case .busy: "the pool is serving another caller"
     case .threads: "the system gives no more threads"
@@ -45,8 +46,13 @@ enum CallError: Int32, Error, CaseIterable {
 }
 
 /// The error that a body ends with, or none.
+///
+/// The body runs in the floating-point mode that programs begin with, whatever the caller's is: in
+/// another one results would differ from level to level, and traps would end the process.
 @inline(__always)
 func result(_ body: () throws(CallError) -> Void) -> afm_error {
+  let mode = cp_enter_default_float_mode()
+  defer { cp_leave_default_float_mode(mode) }
   do throws(CallError) {
     try body()
     return 0

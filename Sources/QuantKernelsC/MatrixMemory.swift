@@ -112,3 +112,33 @@ package func afm_dequantize_row(
     }
   }
 }
+
+@c @implementation
+package func afm_check_matrix(
+  _ matrix: UnsafePointer<afm_matrix>?, _ rowBegin: Int64, _ rowEnd: Int64
+) -> afm_error {
+  result { () throws(CallError) in
+    let matrix = try unsafe MatrixMemory(matrix)
+    let tiles = try matrix.tiles(rowBegin, rowEnd)
+    let layout = matrix.layout
+    // Both planes are as long as the layout says, and the caller's for the call.
+    let codes = unsafe RawSpan(
+      _unsafeStart: UnsafeRawPointer(matrix.codes), byteCount: layout.byteCount(of: .codes))
+    let scales = unsafe RawSpan(
+      _unsafeStart: UnsafeRawPointer(matrix.scales), byteCount: layout.byteCount(of: .scales))
+    switch layout {
+    case .rowTiles(let layout):
+      do throws(PackedFormatError) {
+        try layout.validate(codes: codes, scales: scales, tiles: tiles)
+      } catch {
+        throw .planes
+      }
+    case .astcTiles(let layout):
+      do throws(ASTCLayoutError) {
+        try layout.validate(codes: codes, scales: scales, bands: tiles)
+      } catch {
+        throw .planes
+      }
+    }
+  }
+}

@@ -1,5 +1,6 @@
 import CKernels
 import CQuantKernels
+import ForkJoin
 import KernelContract
 import PackedFormats
 
@@ -10,6 +11,10 @@ import PackedFormats
   private let tiles: Range<Int>
   /// Bytes of scratch memory of one thread; 0 where none is needed.
   private let scratchBytes: Int
+
+  /// Bytes of codes that are read for every token.
+  var codeBytes: Int { unsafe arguments.codeTileBytes * tiles.count }
+  var tokenCount: Int { unsafe arguments.tokenCount }
 
   /// - Parameters:
   ///   - rows: nil for all.
@@ -27,6 +32,7 @@ import PackedFormats
     guard layout.columns == x.columnCount, x.grouping == .required(by: layout.format) else {
       throw .mismatch
     }
+    guard tokens.isQuantized else { throw .mismatch }
     tiles =
       try rows.map { (rows) throws(CallError) in
         try weights.tiles(rows.begin, rows.end)
@@ -64,8 +70,8 @@ import PackedFormats
 
   /// The memory is the caller's, checked above; each thread writes the rows of its own tiles and
   /// uses its own scratch memory.
-  func perform(thread: Int, threadCount: Int) {
-    let mine = tileShare(of: tiles.count, thread: thread, threadCount: threadCount)
+  func perform(part index: Int, of partCount: Int, thread: Int) {
+    let mine = tileShare(of: tiles.count, part: index, partCount: partCount)
     guard !mine.isEmpty else { return }
     var part = unsafe arguments
     unsafe part.tileBegin = tiles.lowerBound + mine.lowerBound
@@ -77,16 +83,9 @@ import PackedFormats
   }
 }
 
-/// The part of 0 ..< count that belongs to one of several threads: contiguous, as even as can be.
-func share(of count: Int, thread: Int, threadCount: Int) -> Range<Int> {
-  let (each, rest) = count.quotientAndRemainder(dividingBy: threadCount)
-  let begin = thread * each + min(thread, rest)
-  return begin..<begin + each + (thread < rest ? 1 : 0)
-}
-
-/// The same for tiles, which go to threads in pairs: the widest panel has two.
-func tileShare(of tileCount: Int, thread: Int, threadCount: Int) -> Range<Int> {
-  let pairs = share(of: (tileCount + 1) / 2, thread: thread, threadCount: threadCount)
+/// A part of the tiles, which go to parts in pairs: the widest panel has two.
+func tileShare(of tileCount: Int, part: Int, partCount: Int) -> Range<Int> {
+  let pairs = ForkJoinPool.share(of: (tileCount + 1) / 2, part: part, partCount: partCount)
   return min(tileCount, pairs.lowerBound * 2)..<min(tileCount, pairs.upperBound * 2)
 }
 
@@ -123,7 +122,7 @@ package func afm_multiply(
     if let pool = unsafe pool {
       try unsafe run(.product(work), on: pool)
     } else {
-      work.perform(thread: 0, threadCount: 1)
+      work.perform(part: 0, of: 1, thread: 0)
     }
   }
 }
@@ -139,7 +138,7 @@ package func afm_multiply_rows(
     let work = try unsafe ProductWork(
       library, matrix, activations, rows: (rowBegin, rowEnd), output: output, outputBytes,
       outputStride, scratch: scratch, scratchBytes, threadCount: 1)
-    work.perform(thread: 0, threadCount: 1)
+    work.perform(part: 0, of: 1, thread: 0)
   }
 }
 
@@ -154,7 +153,7 @@ package func afm_share_rows(
     let threadCount = try checked(threads, atMost: Limits.threads)
     guard thread >= 0, thread < threads else { throw .rows }
     let tiles = tileShare(
-      of: (rowCount + 15) / 16, thread: Int(truncatingIfNeeded: thread), threadCount: threadCount)
+      of: (rowCount + 15) / 16, part: Int(truncatingIfNeeded: thread), partCount: threadCount)
     unsafe rowBegin.pointee = Int64(min(rowCount, tiles.lowerBound * 16))
     unsafe rowEnd.pointee = Int64(min(rowCount, tiles.upperBound * 16))
   }

@@ -55,13 +55,12 @@ enum FlatRow {
     }
   }
 
-  /// Comma-separated values with a header (RFC 4180, with line feeds); texts are always quoted, so
-  /// that an empty text and no value differ.
-  static func csv(_ rows: [RunRow]) throws -> String {
-    let lines = try rows.map { row in
-      try values(row).map(csvField).joined(separator: ",") + "\n"
-    }
-    return columns.map(\.name).joined(separator: ",") + "\n" + lines.joined()
+  /// The first line of comma-separated values (RFC 4180, with line feeds).
+  static var csvHeader: String { columns.map(\.name).joined(separator: ",") + "\n" }
+
+  /// A row as a line of them; texts are always quoted, so that an empty text and no value differ.
+  static func csvLine(_ row: RunRow) throws -> String {
+    try values(row).map(csvField).joined(separator: ",") + "\n"
   }
 
   private static func csvField(_ value: JSONValue) -> String {
@@ -72,17 +71,18 @@ enum FlatRow {
     }
   }
 
-  /// Statements for SQLite; running them twice adds the rows twice.
-  static func sql(_ rows: [RunRow]) throws -> String {
+  /// Statements for SQLite that make the table where it is not there.
+  static var sqlHeader: String {
     let definitions = MetricDefinition.all.map { "-- \($0.name): \($0.meaning)\n" }.joined()
     let table = columns.map { "  \($0.name) \($0.type.rawValue)" }.joined(separator: ",\n")
-    let names = columns.map(\.name).joined(separator: ", ")
-    let insertions = try rows.map { row in
-      let values = try values(row).map(sqlValue).joined(separator: ", ")
-      return "INSERT INTO \(tableName) (\(names)) VALUES (\(values));\n"
-    }
     return definitions + "CREATE TABLE IF NOT EXISTS \(tableName) (\n\(table)\n);\n\n"
-      + insertions.joined()
+  }
+
+  /// A statement that adds the row; run twice it adds it twice.
+  static func sqlInsertion(_ row: RunRow) throws -> String {
+    let names = columns.map(\.name).joined(separator: ", ")
+    let values = try values(row).map(sqlValue).joined(separator: ", ")
+    return "INSERT INTO \(tableName) (\(names)) VALUES (\(values));\n"
   }
 
   private static func sqlValue(_ value: JSONValue) -> String {
@@ -115,11 +115,12 @@ extension RunRow.CodingKeys {
       .sampleNanoseconds, .sampleTokensPerSecond, .test, .tier, .reasoning, .finish, .ttftInterval,
       .ttfoInterval, .tpotInterval, .intervalRefusal, .ttftSamples, .ttfoSamples, .tpotSamples,
       .itlP50Interval, .itlRefusal, .itlSamples, .contextLimitSource, .contextUsed, .instructionSet,
-      .kernels, .promptHash, .verdict, .verdictReasons, .verdictWords, .error:
+      .kernels, .promptHash, .verdict, .verdictReasons, .verdictWords, .standsFor, .sameAs,
+      .prefillRateInterval, .decodeRateInterval, .prefillRateSamples, .decodeRateSamples, .error:
       .text
     case .buildNumber, .modelByteCount, .modelParameterCount, .batchTokens, .microBatchTokens,
       .threadCount, .mapsWeights, .sessionCount, .promptTokenCount, .generatedTokenCount, .depth,
-      .averageNanoseconds,
+      .averageNanoseconds, .availableCoreCount, .fileByteCount,
       .deviationNanoseconds, .turn, .tierIsModelled, .reasoningBudget, .reasoningTokenCount,
       .outputTokenCount, .prefillContextFrontier, .decodeContextFrontier, .cacheBytesAllocated,
       .cacheBytesUsed, .cacheBytesIdeal, .cacheBytesShared, .cacheBytesWasted,

@@ -2,7 +2,7 @@ import BenchCore
 
 /// How `afm-bench run -o` writes its rows.
 package enum ReportFormat: String, CaseIterable, Sendable {
-  /// Tables for people, with footnotes and definitions.
+  /// Tables for people, and what they come to in sentences.
   case md
   case csv
   /// An array with an object a row.
@@ -13,13 +13,12 @@ package enum ReportFormat: String, CaseIterable, Sendable {
   case sql
 
   /// The rows as text that ends with a line end.
-  package func text(_ rows: [RunRow]) throws -> String {
-    switch self {
-    case .md: MarkdownReport(rows).text
-    case .csv: try FlatRow.csv(rows)
-    case .json: try JSONValue(rows).indentedText + "\n"
-    case .jsonl: try rows.map { try JSONValue($0).text + "\n" }.joined()
-    case .sql: try FlatRow.sql(rows)
-    }
+  package func text(
+    _ rows: [RunRow], options: ReportOptions = ReportOptions()
+  ) throws -> String {
+    var stream = ReportStream(self, options: options, planned: rows)
+    var text = stream.beginning
+    for row in rows { text += try stream.add(row) }
+    return text + (try stream.end())
   }
 }

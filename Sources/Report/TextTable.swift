@@ -30,11 +30,16 @@ package struct TextTable {
   }
 
   /// The table's lines, each with a line end.
-  package var text: String {
-    let titles = columns.map { Self.escaped($0.title) }
-    let widths = columns.indices.map { column in
-      max(3, ([titles] + rows).map { DisplayWidth.of($0[column]) }.max() ?? 0)
-    }
+  package var text: String { text(around: " ") }
+
+  /// The same without blanks beside the bars where it would be wider than that otherwise.
+  package func text(within width: Int) -> String {
+    let total = widths.reduce(1) { $0 + $1 + 3 }
+    return text(around: total <= width ? " " : "")
+  }
+
+  private func text(around space: String) -> String {
+    let widths = widths
     let rule = columns.indices.map { column in
       switch columns[column].alignment {
       case .left: String(repeating: "-", count: widths[column])
@@ -42,15 +47,23 @@ package struct TextTable {
       }
     }
     let lines = [titles, rule] + rows
-    return lines.map { line(of: $0, widths: widths) }.joined()
+    return lines.map { line(of: $0, widths: widths, around: space) }.joined()
   }
 
-  private func line(of cells: [String], widths: [Int]) -> String {
-    let padded = cells.indices.map { column in
-      let space = String(repeating: " ", count: widths[column] - DisplayWidth.of(cells[column]))
-      return columns[column].alignment == .left ? cells[column] + space : space + cells[column]
+  private var titles: [String] { columns.map { Self.escaped($0.title) } }
+
+  private var widths: [Int] {
+    columns.indices.map { column in
+      max(3, ([titles] + rows).map { DisplayWidth.of($0[column]) }.max() ?? 0)
     }
-    return "| " + padded.joined(separator: " | ") + " |\n"
+  }
+
+  private func line(of cells: [String], widths: [Int], around space: String) -> String {
+    let padded = cells.indices.map { column in
+      let fill = String(repeating: " ", count: widths[column] - DisplayWidth.of(cells[column]))
+      return columns[column].alignment == .left ? cells[column] + fill : fill + cells[column]
+    }
+    return "|" + padded.map { space + $0 + space }.joined(separator: "|") + "|\n"
   }
 
   /// A bar would end the cell and a line end the row.

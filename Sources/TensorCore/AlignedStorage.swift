@@ -27,7 +27,8 @@ public struct AlignedStorage: ~Copyable, @unchecked Sendable {
   ///
   /// `prefersHugePages` asks the system for huge pages under a mapped block: fewer address
   /// translations for memory that is read from end to end, such as weights.
-  /// Traps where the machine has no memory left, as every Swift allocation does.
+  /// Traps where the machine has no memory left, as every Swift allocation does, unless the program
+  /// has another end for that (`MemoryRefusal`).
   public init(byteCount: Int, prefersHugePages: Bool = false) {
     precondition(byteCount >= 0, "a negative byte count")
     self.byteCount = byteCount
@@ -36,7 +37,7 @@ public struct AlignedStorage: ~Copyable, @unchecked Sendable {
       let address = unsafe mmap(
         nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
       guard let address = unsafe address, unsafe address != MAP_FAILED else {
-        fatalError("no memory for \(byteCount) bytes")
+        MemoryRefusal.end(byteCount: byteCount)
       }
       unsafe baseAddress = address
       if prefersHugePages { _ = unsafe madvise(address, byteCount, MADV_HUGEPAGE) }

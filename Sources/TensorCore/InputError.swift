@@ -15,6 +15,10 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What was found and what was expected, in words.
   public var reason: String
 
+  /// Whether the system lacked something that reading takes (memory, a descriptor), and the file
+  /// may be whole.
+  public var isLackOfResources = false
+
   /// An error at a place of a file.
   public init(file: String? = nil, place: String = "", offset: Int? = nil, reason: String) {
     self.file = file
@@ -30,15 +34,13 @@ public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     return error
   }
 
-  /// One line; control characters of the input are escaped so that it stays one.
+  /// One line: control characters of the input are escaped, and what is long loses its middle.
   public var description: String {
     var parts: [String] = []
-    if let file { parts.append(file) }
-    if !place.isEmpty { parts.append(place) }
+    if let file { parts.append(MessageText.line(file)) }
+    if !place.isEmpty { parts.append(MessageText.line(place)) }
     if let offset { parts.append("offset \(offset)") }
-    parts.append(reason)
-    return parts.joined(separator: ": ").unicodeScalars.map { scalar in
-      scalar.value < 32 || scalar.value == 127 ? scalar.escaped(asASCII: true) : String(scalar)
-    }.joined()
+    parts.append(MessageText.line(reason))
+    return parts.joined(separator: ": ")
   }
 }

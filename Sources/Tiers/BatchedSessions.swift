@@ -15,6 +15,7 @@ package final class BatchedSessions {
   private let batchTokens: Int
   private let trace: TraceWriter
   private let labels: TraceLabels
+  private let isInterrupted: @Sendable () -> Bool
   private var requestCount = 0
 
   /// Opens `count` sessions of `contextLimit` positions, or the tier's or the model's where that is
@@ -27,6 +28,7 @@ package final class BatchedSessions {
     self.tier = tier
     context = tier.effectiveContext(trainedContextLength: engine.facts.trainedContextLength)
     trace = options.writer
+    isInterrupted = options.isInterrupted
     labels = TraceLabels(tier: tier, model: engine.facts.modelName, recorder: options.recorder)
     batchTokens = max(options.batchTokens, count)
     var sessionOptions = options.sessionOptions(
@@ -84,14 +86,24 @@ package final class BatchedSessions {
       .request, .request, Int64(requestCount), .sessions, Int64(sessions.count), .repetition,
       Int64(repetition))
     requestCount += 1
-    do throws(EngineError) {
+    do throws(TierError) {
       for session in sessions { session.recordsDetail = false }
       try prefill(prompts, into: &served)
-      if responseTokens > 0 { try answer(responseTokens, into: &served) }
+      if responseTokens > 0 {
+        try answer(responseTokens, into: &served)
+      } else {
+        // Nobody chooses a token: a model that computes nonsense must fail here too.
+        var sampler = Sampler(.greedy)
+        do throws(EngineError) {
+          for session in sessions { _ = try session.sample(using: &sampler) }
+        } catch {
+          throw TierError.engine(error)
+        }
+      }
     } catch {
       trace.end(.stopReason, labels.error, .tokens, Int64(served.tokenTimes.count))
       for session in sessions { session.truncate(to: served.cachedPositionCount) }
-      throw TierError.engine(error)
+      throw error
     }
     served.context.history = served.cachedPositionCount
     served.context.prompt = prompts[0].count
@@ -108,7 +120,7 @@ package final class BatchedSessions {
   /// All prompts, in steps that are as full as they can be.
   private func prefill(
     _ prompts: [[Int32]], into served: inout ServedRequest
-  ) throws(EngineError) {
+  ) throws(TierError) {
     let position = Int64(sessions[0].positionCount)
     served.prefillBegan = trace.begin(
       .prefill, .tokens, Int64(served.promptTokens.count), .position, position, .cachedTokens,
@@ -129,29 +141,40 @@ package final class BatchedSessions {
         step.append(
           SessionInput(session: session, tokens: part, readsLogits: rest.isEmpty))
         if room == 0 {
-          try group.run(step)
+          try run(step)
           step.removeAll(keepingCapacity: true)
           room = batchTokens
         }
       }
     }
-    if !step.isEmpty { try group.run(step) }
+    if !step.isEmpty { try run(step) }
+  }
+
+  private func run(_ step: [SessionInput]) throws(TierError) {
+    if isInterrupted() { throw .interrupted }
+    do { try group.run(step) } catch { throw .engine(error) }
   }
 
   /// Token by token, all sessions in each step.
-  private func answer(_ count: Int, into served: inout ServedRequest) throws(EngineError) {
+  private func answer(_ count: Int, into served: inout ServedRequest) throws(TierError) {
     trace.begin(.response, .position, Int64(sessions[0].positionCount))
     defer { trace.end() }
     var sampler = Sampler(.greedy)
     var tokens = [Int32](repeating: 0, count: sessions.count)
     for index in 0..<count {
+      if isInterrupted() { throw .interrupted }
       trace.begin(.token, .index, Int64(index), .position, Int64(sessions[0].positionCount))
       var isOpen = true
       defer { if isOpen { trace.end() } }
-      if index > 0 { try group.decode(tokens, in: sessions) }
-      let chosen = TraceClock.now()
-      for place in sessions.indices {
-        tokens[place] = try sessions[place].sample(using: &sampler)
+      let chosen: UInt64
+      do throws(EngineError) {
+        if index > 0 { try group.decode(tokens, in: sessions) }
+        chosen = TraceClock.now()
+        for place in sessions.indices {
+          tokens[place] = try sessions[place].sample(using: &sampler)
+        }
+      } catch {
+        throw .engine(error)
       }
       let known = trace.end(.tokens, Int64(sessions.count))
       isOpen = false

@@ -39,6 +39,9 @@ extension LanguageModelSession {
     }
     if request.maximumResponseTokens > 0 {
       try answer(request, sampler: &sampler, into: &served)
+    } else {
+      // Nobody chooses a token: a model that computes nonsense must fail here too.
+      _ = try engineCall { () throws(EngineError) in try session.sample(using: &sampler) }
     }
     served.context = account
     served.cache = session.cacheUsage
@@ -47,6 +50,7 @@ extension LanguageModelSession {
 
   /// Runs tokens through the model in one prefill span.
   private func prefill(_ tokens: ArraySlice<Int32>, into served: inout ServedRequest) throws {
+    if isInterrupted() { throw TierError.interrupted }
     let position = session.positionCount
     let began = trace.begin(
       .prefill, .tokens, Int64(tokens.count), .position, Int64(position), .cachedTokens,
@@ -113,6 +117,7 @@ extension LanguageModelSession {
     _ previous: Int32?, sampler: inout Sampler, segment: WritableKeyPath<ContextAccount, Int>,
     into served: inout ServedRequest
   ) throws -> Int32 {
+    if isInterrupted() { throw TierError.interrupted }
     trace.begin(
       .token, .index, Int64(served.tokenTimes.count), .position, Int64(session.positionCount))
     session.recordsDetail = served.tokenTimes.count < detailTokenLimit

@@ -22,6 +22,7 @@ package final class LanguageModelSession {
   private(set) var session: any Session
   let trace: TraceWriter
   let labels: TraceLabels
+  let isInterrupted: @Sendable () -> Bool
   private var messages: [Message] = []
   /// The template's text up to and including the last response: what the cache stands for.
   private var renderedText = ""
@@ -50,6 +51,8 @@ package final class LanguageModelSession {
     package var sharesPrefixes = false
     package var recorder: TraceRecorder?
     package var writer = TraceWriter.discarding()
+    /// Looked at before each prefill and token; true ends the request with `TierError.interrupted`.
+    package var isInterrupted: @Sendable () -> Bool = { false }
 
     package init() {}
 
@@ -74,6 +77,7 @@ package final class LanguageModelSession {
     self.tier = tier
     context = tier.effectiveContext(trainedContextLength: engine.facts.trainedContextLength)
     trace = options.writer
+    isInterrupted = options.isInterrupted
     labels = TraceLabels(tier: tier, model: engine.facts.modelName, recorder: options.recorder)
     var sessionOptions = options.sessionOptions(tier: tier, contextLimit: context.limit)
     // The session's context, and a frontier's.
@@ -250,12 +254,18 @@ package final class LanguageModelSession {
       let added = String(decoding: text.utf8.dropFirst(renderedText.utf8.count), as: UTF8.self)
       let tokens = try asText { try engine.encode(added, recognizingSpecialTokens: true) }
       promptCount = pendingTokens.count + tokens.count
+      guard promptCount > 0 else {
+        throw TierError.text("the model's chat template adds no text for the prompt")
+      }
       return request(pendingTokens + tokens, instructionCount: 0, options)
     }
     // The first turn, or a template that writes earlier turns differently: all of it again.
     restart()
     let tokens = try asText { try engine.encode(text, recognizingSpecialTokens: true) }
     promptCount = tokens.count
+    guard promptCount > 0 else {
+      throw TierError.text("the model's tokenizer has no tokens for the prompt")
+    }
     return request(tokens, instructionCount: try instructionCount(in: tokens), options)
   }
 

@@ -39,6 +39,9 @@ package struct ServedRequest: Sendable {
   package var reasoningTokens: [Int32] = []
   /// Generated response tokens, a stop token that ended them included.
   package var responseTokens: [Int32] = []
+  /// The texts of both, where the request was a turn of a conversation.
+  package var reasoningText: String?
+  package var responseText: String?
   /// When the request was submitted.
   package var submitted: UInt64 = 0
   /// When the prompt's prefill began and ended.

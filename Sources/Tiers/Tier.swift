@@ -75,6 +75,8 @@ package enum TierError: Error, Hashable, Sendable, CustomStringConvertible {
   case emptyPrompt
   /// The engine refused for another reason.
   case engine(EngineError)
+  /// The caller asked to stop between two tokens.
+  case interrupted
   /// The model has no tokenizer or template, or they refuse the text.
   case text(String)
 
@@ -88,6 +90,7 @@ package enum TierError: Error, Hashable, Sendable, CustomStringConvertible {
         + tier.reasoningLevels.map(\.rawValue).joined(separator: ", ")
     case .emptyPrompt: "the prompt is empty"
     case .engine(let error): error.description
+    case .interrupted: "interrupted"
     case .text(let reason): reason
     }
   }

@@ -37,6 +37,9 @@ struct CSVReader {
       guard time - begin >= requests.last?.arrivalNanoseconds ?? 0 else {
         throw line.failure("arrives before the request of the line before")
       }
+      guard time - begin <= WorkloadRequest.arrivalLimit else {
+        throw line.failure("TIMESTAMP: it arrives \(WorkloadRequest.arrivalRule)")
+      }
       try line.expect(",")
       let inputs = try line.integer("ContextTokens", upTo: WorkloadRequest.positionLimit)
       guard inputs > 0 else { throw line.failure("ContextTokens is 0") }

@@ -24,6 +24,9 @@ struct JSONLinesReader {
       guard request.arrivalNanoseconds >= requests.last?.arrivalNanoseconds ?? 0 else {
         throw line.failure("arrives before the request of the line before")
       }
+      guard request.arrivalNanoseconds <= WorkloadRequest.arrivalLimit else {
+        throw line.failure("timestamp: it arrives \(WorkloadRequest.arrivalRule)")
+      }
       requests.append(request)
     }
     return requests

@@ -34,14 +34,20 @@ package struct Workload: Hashable, Sendable {
     guard !requests.isEmpty else { throw InputError(file: file, reason: "no request") }
   }
 
-  /// The same requests, arriving `factor` times as far apart: 0.5 is twice the load.
-  package func scaled(byTime factor: Double) -> Workload {
+  /// The same requests, arriving `factor` times as far apart: 0.5 is twice the load. Throws where a
+  /// request would arrive later than ``WorkloadRequest/arrivalLimit``.
+  package func scaled(byTime factor: Double) throws(InputError) -> Workload {
     precondition(factor.isFinite && factor >= 0, "a time scale is finite and not negative")
+    guard factor != 1 else { return self }
     var result = self
     for index in requests.indices {
-      let arrival = requests[index].arrivalNanoseconds
-      result.requests[index].arrivalNanoseconds = Int64(
-        min(Double(arrival) * factor, Double(Int64.max / 2)))
+      let arrival = Double(requests[index].arrivalNanoseconds) * factor
+      guard arrival <= Double(WorkloadRequest.arrivalLimit) else {
+        throw InputError(
+          file: name, place: "request \(index + 1)",
+          reason: "it arrives \(WorkloadRequest.arrivalRule), times the scale of \(factor)")
+      }
+      result.requests[index].arrivalNanoseconds = Int64(arrival)
     }
     return result
   }
@@ -68,6 +74,10 @@ package struct WorkloadRequest: Hashable, Sendable {
     self.outputCount = outputCount
     self.prefixHashes = prefixHashes
   }
+
+  /// The latest arrival, in nanoseconds: sums of two fit 63 bits.
+  package static let arrivalLimit = Int64.max / 2
+  static let arrivalRule = "more than 146 years after the first"
 
   /// More positions than any model has; larger counts are taken for damage.
   static let positionLimit = 1 << 24

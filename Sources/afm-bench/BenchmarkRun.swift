@@ -16,8 +16,12 @@ struct BenchmarkRun {
   private let recorder: TraceRecorder
   private var recording: Recording?
   private var samples: [SampleRecord] = []
-  /// What each row is judged by.
-  private var evidence: [VerdictEvidence] = []
+  /// Whether everything was measured that was planned.
+  private(set) var isComplete = true
+  /// Why the report could not be written to its end.
+  private(set) var reportFailure: (any Error)?
+  /// Bytes a second that memory gave, by the number of threads.
+  private var roofs: [Int: Double] = [:]
   private var environment: Environment?
   private var adapterByteCounts: [String: Int] = [:]
   private let started: SystemState
@@ -36,82 +40,132 @@ struct BenchmarkRun {
     if let trace = plan.trace { _ = try OutputFile(creating: trace) }
   }
 
-  /// Measures everything and judges it.
-  mutating func measure() throws {
-    for model in plan.models {
-      for threads in plan.threadCounts { try measure(model, threads: threads) }
+  /// Measures everything and judges it, and hands out each row as soon as it is known. Ends early
+  /// where `Interruption` asks for it; `isComplete` says so.
+  mutating func measure(_ show: (RunRow) throws -> Void) throws {
+    let runs = plan.models.flatMap { model in plan.threadCounts.map { (model, $0) } }
+    for (index, run) in runs.enumerated() {
+      guard isComplete else { break }
+      do {
+        try measure(run.0, threads: run.1, runsLeft: runs.count - 1 - index, show)
+      } catch let failure as ReportFailure {
+        // Nobody reads the report any more: what was measured is still written to files.
+        isComplete = false
+        reportFailure = failure.reason
+      }
     }
     Console.progress("")
-    let recording = recorder.finish(metadata: metadata)
-    self.recording = recording
+    recording = recorder.finish(metadata: metadata)
     environment?.after = probe.state()
-    // What the recording lost is known only now.
-    for index in rows.indices {
-      evidence[index].droppedEvents = Int(clamping: recording.droppedEvents)
-      rows[index].setVerdict(Verdict.judge(evidence[index]))
+    environment?.isComplete = isComplete
+  }
+
+  /// The report could not be written.
+  private struct ReportFailure: Error {
+    var reason: any Error
+  }
+
+  private mutating func measure(
+    _ model: String, threads: Int?, runsLeft: Int, _ show: (RunRow) throws -> Void
+  ) throws {
+    Console.progress("\(model): measuring the memory roof")
+    let roof = try memoryRoof(threads: threads)
+    ResidentMemory.resetPeak()
+    Console.progress("\(model): loading")
+    let engine = try EngineLoader.load(model, options: plan.setup.options(threads: threads))
+    if plan.isVerbose { Console.error(Self.description(of: engine.facts, file: model)) }
+    let adapters = try plan.configuration.adapters.compactMap { path in
+      try path.map { try engine.loadAdapter($0) }
+    }
+    for adapter in adapters { adapterByteCounts[adapter.name] = adapter.byteCount }
+    try describeMachine()
+    var runner = Runner(
+      engine: engine, adapters: adapters, configuration: plan.configuration, recorder: recorder,
+      isInterrupted: { Interruption.signal != nil })
+    var before = probe.state()
+    let started = ContinuousClock.now
+    isComplete = try runner.run { event in
+      switch event {
+      case .block: before = probe.state()
+      case .request(let progress):
+        // The other runs take about as long as this one.
+        let spent = (ContinuousClock.now - started) / .seconds(1)
+        let left = progress.secondsLeft.map { $0 + Double(runsLeft) * (spent + $0) }
+        let line = "\(model): \(progress.what), \(progress.done) of \(progress.total) requests"
+        if plan.showsProgress { Console.error(line) }
+        Console.progress(line, secondsLeft: left)
+        let isFirst = progress.done == 0 && rows.isEmpty
+        if plan.delay > 0, !isFirst { Thread.sleep(forTimeInterval: plan.delay) }
+      case .measured(let cell):
+        let row = judged(
+          cell, of: engine.facts, model: model, roof: roof,
+          change: SystemChange(from: before, to: probe.state()))
+        rows.append(row)
+        samples += cell.samples.enumerated().map {
+          SampleRecord(row: row, index: $0.offset, request: $0.element)
+        }
+        do { try show(row) } catch { throw ReportFailure(reason: error) }
+      }
     }
   }
 
-  private mutating func measure(_ model: String, threads: Int?) throws {
-    Console.progress("\(model): measuring the memory roof")
-    let roofBefore = ThreadPool(threadCount: threads).measureReadBandwidth()
-    ResidentMemory.resetPeak()
-    let runner: [CellMeasurement]
-    let facts: EngineFacts
-    let before: SystemState
-    do {
-      Console.progress("\(model): loading")
-      let engine = try EngineLoader.load(model, options: plan.setup.options(threads: threads))
-      facts = engine.facts
-      let adapters = try plan.configuration.adapters.compactMap { path in
-        try path.map { try engine.loadAdapter($0) }
-      }
-      for adapter in adapters { adapterByteCounts[adapter.name] = adapter.byteCount }
-      before = probe.state()
-      var measuring = Runner(
-        engine: engine, adapters: adapters, configuration: plan.configuration, recorder: recorder)
-      runner = measuring.run { done, total, what in
-        Console.progress("\(model): \(done)/\(total) \(what)")
-      }
+  /// What reading memory reaches with that many threads: the best that this run has seen. It is
+  /// measured before the model is loaded, so that the two are never resident together.
+  private mutating func memoryRoof(threads: Int?) throws -> Double {
+    let pool = ThreadPool(threadCount: threads, allowOversubscription: true)
+    try pool.requireAllThreads()
+    let roof = max(roofs[pool.threadCount] ?? 0, pool.measureReadBandwidth(passes: 14))
+    roofs[pool.threadCount] = roof
+    return roof
+  }
+
+  /// The row of a cell, with all that is known of its making.
+  private func judged(
+    _ cell: CellMeasurement, of facts: EngineFacts, model: String, roof: Double,
+    change: SystemChange
+  ) -> RunRow {
+    var row = cell.row(facts: facts, modelFilename: model, configuration: plan.configuration)
+    row.batchTokens = plan.batchTokens
+    row.mapsWeights = plan.setup.mmap
+    row.buildCommit = Version.commit
+    row.buildNumber = Version.number
+    row.cpuInfo = environment?.cpuModel ?? probe.cpuModel()
+    row.availableCoreCount = ThreadPool.availableCoreCount
+    row.peakResidentByteCount = probe.state(measuresClock: false).peakResidentByteCount
+    row.recordBandwidth(
+      decodeWeightByteCount: facts.decodeWeightByteCount
+        + (row.adapter.flatMap { adapterByteCounts[$0] } ?? 0),
+      memoryReadBytesPerSecond: roof)
+    row.recordingOverhead = overhead.share(of: cell)
+    var evidence = VerdictEvidence()
+    evidence.samples = row.sampleNanoseconds.map { Double($0) }
+    evidence.change = change
+    evidence.recordingOverhead = row.recordingOverhead
+    // What is not kept is not missed.
+    if plan.trace != nil || plan.bundle != nil {
+      evidence.droppedEvents = Int(clamping: cell.droppedEvents)
     }
-    let after = probe.state()
-    let peak = probe.state(measuresClock: false).peakResidentByteCount
-    // The engine is gone: its weights and the roof's block are never resident together.
-    let roof = max(roofBefore, ThreadPool(threadCount: threads).measureReadBandwidth())
-    describeMachine(facts)
-    for cell in runner {
-      var row = cell.row(
-        facts: facts, modelFilename: model, configuration: plan.configuration)
-      row.mapsWeights = plan.setup.mmap
-      row.buildCommit = Version.commit
-      row.buildNumber = Version.number
-      row.cpuInfo = environment?.cpuModel ?? probe.cpuModel()
-      row.peakResidentByteCount = peak
-      row.recordBandwidth(
-        decodeWeightByteCount: facts.decodeWeightByteCount
-          + (row.adapter.flatMap { adapterByteCounts[$0] } ?? 0),
-        memoryReadBytesPerSecond: roof)
-      row.recordingOverhead = overhead.share(of: cell)
-      var evidence = VerdictEvidence()
-      evidence.samples = row.sampleNanoseconds.map { Double($0) }
-      evidence.change = SystemChange(from: before, to: after)
-      evidence.recordingOverhead = row.recordingOverhead
-      evidence.error = row.error
-      self.evidence.append(evidence)
-      samples += cell.samples.enumerated().map {
-        SampleRecord(row: row, index: $0.offset, request: $0.element)
-      }
-      rows.append(row)
-    }
+    evidence.error = row.error
+    row.setVerdict(Verdict.judge(evidence))
+    return row
+  }
+
+  /// `--verbose`: what was loaded, in one line.
+  private static func description(of facts: EngineFacts, file: String) -> String {
+    "\(file): \(facts.modelName), \(facts.modelType), \(facts.layerCount) layers, "
+      + "\(facts.weightByteCount) bytes of weights, context \(facts.trainedContextLength), "
+      + "\(facts.instructionSet), \(facts.threadCount) threads: "
+      + facts.kernelNames.joined(separator: ", ")
   }
 
   private let overhead = TraceRecorder.measureOverhead()
 
-  private mutating func describeMachine(_ facts: EngineFacts) {
+  private mutating func describeMachine() throws {
     guard environment == nil else { return }
+    let library = try KernelLibrary.named(plan.setup.isa)
     environment = probe.environment(
       toolVersion: Version.text, buildCommit: Version.commit,
-      instructionSet: facts.instructionSet, features: CPUFeatures.detect().featureNames)
+      instructionSet: library.instructionSet.rawValue, features: library.features.featureNames)
     environment?.before = started
   }
 

@@ -96,34 +96,52 @@ struct EngineReplayReport: Encodable {
     if served == 0, let error = requests.first?.error { throw CommandFailure(.badInput, error) }
   }
 
+  /// Which requests were refused and why, in the order of the trace; the first few of many.
+  private var refusalLines: [String] {
+    let refused = requests.filter { $0.error != nil }.sorted { $0.request < $1.request }
+    let shown = 10
+    var lines = refused.prefix(shown).map {
+      "request \($0.request) is refused: \($0.error ?? "") "
+        + "(\($0.input_tokens) + \($0.output_tokens) tokens)"
+    }
+    if refused.count > shown {
+      lines.append("\(refused.count - shown) more refused: --json names them")
+    }
+    return lines
+  }
+
   var text: String {
     func milliseconds(_ value: Double?) -> String {
       value.map { String(format: "%.1f", $0 / 1e6) } ?? "–"
     }
     func mebibytes(_ bytes: Int) -> String { String(format: "%.1f", Double(bytes) / 0x1p20) }
     let waits = requests.filter { $0.error == nil }.map { Double($0.waited_ns) }
-    var table = TextTable([
-      .init("served"), .init("refused"), .init("prompt positions"), .init("cached"),
-      .init("computed"), .init("answer tokens"), .init("tokens/s"), .init("rows/step"),
-      .init("waited P50 ms"), .init("TTFT P50 ms"), .init("TTFT P90 ms"), .init("TPOT P50 ms"),
-      .init("KV MiB held"), .init("shared"), .init("allocated"), .init("budget"),
-    ])
-    table.append([
-      "\(served)", "\(refused)", "\(prompt_positions)",
-      String(format: "%.1f %%", 100 * Double(hit_positions) / Double(max(prompt_positions, 1))),
-      "\(prefill_positions)", "\(answer_tokens)",
-      String(format: "%.1f", answer_tokens_per_second), String(format: "%.1f", rows_per_step),
-      milliseconds(Statistics.median(waits)), milliseconds(ttft_ns_p50),
-      milliseconds(ttft_ns_p90), milliseconds(tpot_ns_p50), mebibytes(kv_peak_bytes_held),
-      mebibytes(kv_peak_bytes_shared), mebibytes(kv_peak_bytes_allocated),
-      mebibytes(kv_budget_bytes),
-    ])
+    var table = TextTable([.init("figure", .left), .init("value")])
+    let hits = 100 * Double(hit_positions) / Double(max(prompt_positions, 1))
+    for (figure, value) in [
+      ("requests served", served.grouped), ("requests refused", refused.grouped),
+      ("prompt positions", prompt_positions.grouped),
+      ("in the cache", String(format: "%.1f %%", hits)),
+      ("computed", prefill_positions.grouped), ("answer tokens", answer_tokens.grouped),
+      ("answer tokens/s", String(format: "%.1f", answer_tokens_per_second)),
+      ("rows/step", String(format: "%.1f", rows_per_step)),
+      ("waited P50 ms", milliseconds(Statistics.median(waits))),
+      ("TTFT P50 ms", milliseconds(ttft_ns_p50)), ("TTFT P90 ms", milliseconds(ttft_ns_p90)),
+      ("TPOT P50 ms", milliseconds(tpot_ns_p50)),
+      ("KV MiB held at most", mebibytes(kv_peak_bytes_held)),
+      ("KV MiB shared at most", mebibytes(kv_peak_bytes_shared)),
+      ("KV MiB allocated at most", mebibytes(kv_peak_bytes_allocated)),
+      ("KV MiB of the budget", mebibytes(kv_budget_bytes)),
+    ] {
+      table.append([figure, value])
+    }
     let refusal = percentile_refusal.map { "\n\($0)" } ?? ""
+    let refusals = refusalLines.map { "\n\($0)" }.joined()
     return """
       \(workload) on \(model_type), \(n_threads) threads: \(String(format: "%.1f", seconds)) s, \
       \(steps) steps
 
-      \(table.text)\(refusal)
+      \(table.text)\(refusal)\(refusals)
       """
   }
 }

@@ -1,19 +1,29 @@
+import Files
 import Foundation
+import ModelFile
 import TensorCore
 
 /// Everything on standard input.
 enum StandardInput {
   static func read() throws -> [UInt8] {
-    do { return Array(try FileHandle.standardInput.readToEnd() ?? Data()) } catch {
-      throw InputError(file: "standard input", reason: "cannot be read")
+    if isatty(STDIN_FILENO) == 1 {
+      Console.error("afm-bench: waiting for text on standard input; Ctrl-D ends it")
+    }
+    do throws(FileError) {
+      return try ByteStream.read(STDIN_FILENO, name: "standard input", limit: WholeFile.limit)
+    } catch {
+      throw InputError(error, file: "standard input")
     }
   }
 }
 
 /// Raw bytes on standard output.
 enum StandardOutput {
+  /// Whether somebody reads along.
+  static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
   static func write(_ bytes: [UInt8]) throws {
-    do { try FileHandle.standardOutput.write(contentsOf: Data(bytes)) } catch {
+    do { try ByteStream.write(bytes, to: STDOUT_FILENO, name: "standard output") } catch {
       throw CommandFailure(.environment, "standard output: cannot write")
     }
   }
@@ -21,13 +31,8 @@ enum StandardOutput {
 
 /// A JSON array of token ids, alone or under "ids".
 enum TokenIds {
-  private struct Wrapped: Decodable { var ids: [Int32] }
-
   static func parse(_ bytes: [UInt8], source: String) throws -> [Int32] {
-    let data = Data(bytes)
-    if let ids = try? JSONDecoder().decode([Int32].self, from: data) { return ids }
-    if let wrapped = try? JSONDecoder().decode(Wrapped.self, from: data) { return wrapped.ids }
-    throw InputError(file: source, reason: "not a JSON array of token ids")
+    do { return try TokenIdList.parse(bytes) } catch { throw error.inFile(source) }
   }
 
   /// Ids that a model has, or an error that says where the first other one stands.
@@ -43,30 +48,33 @@ enum TokenIds {
 /// A whole text or JSON file that the user named, as bytes; `-` is standard input, and pipes such
 /// as a shell's `<(…)` are read to their end.
 enum WholeFile {
+  /// Bytes that are taken at most: far more than any text here, and an end for a device without one.
+  static let limit = 1 << 30
+
   static func read(_ path: String) throws -> [UInt8] {
     guard path != "-" else { return try StandardInput.read() }
-    do {
-      let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-      return Array(try handle.readToEnd() ?? Data())
-    } catch {
-      throw InputError(file: path, reason: "cannot read: \(reason(error))")
+    do throws(FileError) { return try ByteStream.read(path, limit: limit) } catch {
+      throw InputError(error, file: path)
     }
   }
+}
 
-  /// The system's word for what went wrong.
-  private static func reason(_ error: any Error) -> String {
-    let error = error as NSError
-    let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
-    for candidate in [underlying, error] {
-      if let candidate, candidate.domain == NSPOSIXErrorDomain,
-        let code = Int32(exactly: candidate.code)
-      {
-        // strerror's text is copied before anything else runs.
-        return unsafe String(cString: strerror(code))
-      }
+/// A text that the user named, for a model to read.
+enum TextFile {
+  /// The text of a file; bytes that are not UTF-8 are U+FFFD, and a warning says so.
+  static func read(_ path: String) throws -> String {
+    let bytes = try WholeFile.read(path)
+    let text = String(decoding: bytes, as: UTF8.self)
+    // Repairing is all that changes bytes.
+    if !text.utf8.elementsEqual(bytes) {
+      let offset = zip(text.utf8, bytes).enumerated().first { $1.0 != $1.1 }?.offset
+      let source = path == "-" ? "standard input" : path
+      let error = InputError(
+        file: source, offset: offset ?? min(text.utf8.count, bytes.count),
+        reason: "not UTF-8 from here on: what is not becomes U+FFFD")
+      Console.error("afm-bench: warning: \(error.description)")
     }
-    return error.code == NSFileReadNoSuchFileError || error.code == NSFileNoSuchFileError
-      ? "No such file or directory" : "not readable"
+    return text
   }
 }
 

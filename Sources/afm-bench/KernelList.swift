@@ -14,6 +14,8 @@ struct KernelList: Encodable {
     var requires: [String]
     /// Whether this CPU can run it.
     var available: Bool
+    /// What the CPU lacks for it.
+    var missing: [String]
     /// Whether it is the one chosen at the level asked for.
     var selected: Bool
   }
@@ -31,6 +33,7 @@ struct KernelList: Encodable {
           kernel: entry.name, op: entry.operation.rawValue, weights: entry.weights?.name,
           isa: entry.instructionSet.rawValue, requires: entry.requirements.featureNames,
           available: library.features.isSuperset(of: entry.requirements),
+          missing: entry.requirements.subtracting(library.features).featureNames,
           selected: chosen.contains(entry.name))
       }
     }
@@ -50,7 +53,13 @@ struct KernelList: Encodable {
     self.rows = rows
   }
 
-  /// A line a kernel.
+  /// Why a kernel does not run: all of what the CPU lacks, or how much more there is of it.
+  private static func lack(_ features: [String]) -> String {
+    guard features.count > 2 else { return "needs " + features.joined(separator: " ") }
+    return "needs \(features[0]) and \(features.count - 1) more"
+  }
+
+  /// A line per kernel.
   var text: String {
     var table = TextTable([
       .init("kernel", .left), .init("op", .left), .init("weights", .left), .init("isa", .left),
@@ -59,7 +68,7 @@ struct KernelList: Encodable {
     for row in rows {
       table.append([
         row.kernel, row.op, row.weights ?? "–", row.isa,
-        row.selected ? "chosen" : row.available ? "runs" : "–",
+        row.selected ? "chosen" : row.available ? "runs" : Self.lack(row.missing),
       ])
     }
     return table.text

@@ -15,10 +15,10 @@ struct KernelPlan {
   init(_ command: KernelsCommand) throws {
     let operations = try command.op.map { try Self.operations($0) }
     let formats = try command.weights.map { try Self.formats($0) }
-    let shapes = try Self.items(command.shape).map(Self.shape)
+    let shapes = try CommaList.items(command.shape).map(Self.shape)
     self.formats = formats
     self.shapes = shapes
-    places = try Self.items(command.places).map { name in
+    places = try CommaList.items(command.places).map { name in
       guard let place = KernelCase.Place(rawValue: name) else {
         throw Self.failure("--in", name, "known are cache and memory")
       }
@@ -26,9 +26,10 @@ struct KernelPlan {
     }
     let tokenCounts: [Int]
     do throws(RunPlanError) {
-      tokenCounts = try NumberList.parse(command.tokens, option: "--tokens", minimum: 1)
+      tokenCounts = try NumberList.parse(
+        CommaList.normalized(command.tokens), option: "--tokens", minimum: 1)
       threadCounts =
-        try command.threads.map { text throws(RunPlanError) in
+        try CommaList.joined(command.threads).map { text throws(RunPlanError) in
           try NumberList.parse(text, option: "-t", minimum: 1).map { $0 }
         } ?? [nil]
     } catch {
@@ -66,12 +67,8 @@ struct KernelPlan {
     }
   }
 
-  private static func items(_ text: String) -> [String] {
-    text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-  }
-
   private static func operations(_ text: String) throws -> [KernelOperation] {
-    try items(text).map { name in
+    try CommaList.items(text).map { name in
       guard let operation = KernelOperation(rawValue: name),
         KernelCase.operations.contains(operation)
       else {
@@ -84,10 +81,12 @@ struct KernelPlan {
 
   private static func formats(_ text: String) throws -> [WeightFormat] {
     let known = KernelCase.formats(of: .gemv).compactMap { $0 }
-    return try items(text).map { name in
-      guard let format = WeightFormat(name: name), known.contains(format) else {
+    return try CommaList.items(text).map { name in
+      guard let format = WeightFormat(argument: name), known.contains(format) else {
+        let hint = LlamaCppFormat.hint(for: name).map { "; \($0)" } ?? ""
         throw failure(
-          "--weights", name, "there are kernels for \(known.map(\.name).joined(separator: ", "))")
+          "--weights", name,
+          "there are kernels for \(known.map(\.name).joined(separator: ", "))\(hint)")
       }
       return format
     }

@@ -114,15 +114,23 @@ struct LoadSummary: Encodable {
     nanoseconds > 0 ? Double(bytes) / Double(nanoseconds) : 0
   }
 
+  /// All values where they are few, the least and the largest of many.
+  private static func list(_ values: [Double], _ text: (Double) -> String) -> String {
+    guard values.count > 5, let low = values.min(), let high = values.max() else {
+      return values.map(text).joined(separator: ", ")
+    }
+    return "\(text(low)) to \(text(high))"
+  }
+
   /// The same as lines.
   var text: String {
     func milliseconds(_ seconds: Double) -> String { String(format: "%.1f ms", seconds * 1e3) }
-    let resident = resident_shares.map { String(format: "%.0f %%", $0 * 100) }
+    let resident = Self.list(resident_shares) { String(format: "%.0f %%", $0 * 100) }
     var lines = [
       "\(file): \(bytes) bytes, \(tensor_bytes) in memory, \(mapped_bytes) of them mapped",
-      "page cache \(page_cache): held \(resident.joined(separator: ", ")) of the file at the start",
+      "page cache \(page_cache): held \(resident) of the file at the start",
       "ready in \(milliseconds(ready_seconds_median)) (\(ready_seconds.count) loadings: "
-        + ready_seconds.map(milliseconds).joined(separator: ", ")
+        + Self.list(ready_seconds, milliseconds)
         + "), opened in \(milliseconds(open_seconds)), \(threads) threads",
       "stage       processor time      bytes  GB/s a core   share         alone",
     ]

@@ -90,16 +90,18 @@ struct ReplayReport: Encodable {
     for row in rows {
       table.append([
         row.budget_bytes.map { "\(gibibytes($0)) GiB" } ?? "unlimited",
-        String(format: "%.1f %%", row.page_hit_rate * 100), String(row.prefill_positions),
-        String(row.evicted_pages), String(row.refused_requests), gibibytes(row.peak_held_bytes),
+        String(format: "%.1f %%", row.page_hit_rate * 100), row.prefill_positions.grouped,
+        row.evicted_pages.grouped, row.refused_requests.grouped, gibibytes(row.peak_held_bytes),
         gibibytes(row.peak_allocated_bytes),
       ])
     }
     return """
-      \(workload): \(requests) requests in \(Int(seconds)) s
-      \(cache): \(kv_bytes_per_position) KV bytes a position (\(kv_bytes_per_position_unshared) \
-      with a store for every layer), scales \(scale_bytes_per_position) a position and \
-      \(static_scale_bytes) once; pages of \(page_positions) positions, \(page_bytes) bytes
+      \(workload): \(requests.grouped) requests in \(Int(seconds).grouped) s
+      \(cache): \(kv_bytes_per_position.grouped) KV bytes per position \
+      (\(kv_bytes_per_position_unshared.grouped) with a store for every layer), \
+      \(scale_bytes_per_position.grouped) bytes of scales per position and \
+      \(static_scale_bytes.grouped) once; pages of \(page_positions) positions, \
+      \(page_bytes.grouped) bytes
 
       \(table.text)
       """

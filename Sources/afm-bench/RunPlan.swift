@@ -11,17 +11,28 @@ struct RunPlan {
   var threadCounts: [Int?]
   var setup: EngineSetup
   var configuration: RunnerConfiguration
+  /// Tokens of a prefill batch, as results name it; the configuration has those of a step.
+  var batchTokens: Int
+  /// Seconds before each repetition of a test except the first.
+  var delay: Double
+  var showsProgress: Bool
+  var isVerbose: Bool
   var bundle: String?
   var trace: String?
 
   init(_ command: RunCommand) throws {
-    models = command.models.isEmpty ? try Self.defaultModels() : command.models
+    let named = try Self.models(command.models)
+    models = named.isEmpty ? try Self.defaultModels() : named
     setup = command.setup
+    batchTokens = command.batchTokens
+    delay = command.pacing.delay
+    showsProgress = command.report.progress
+    isVerbose = command.report.verbose
     bundle = command.bundle
     trace = command.trace
     do throws(RunPlanError) {
       threadCounts =
-        try command.threads.map { text throws(RunPlanError) in
+        try CommaList.joined(command.threads).map { text throws(RunPlanError) in
           try Self.bounded(
             NumberList.parse(text, option: "-t", minimum: 1), by: Limits.threads, option: "-t")
         } ?? [nil]
@@ -30,26 +41,38 @@ struct RunPlan {
       throw CommandFailure(.usage, error.description)
     }
     configuration.repetitions = command.repetitions
-    configuration.batchTokens = command.batchTokens
+    configuration.batchTokens = command.stepTokens
+    if command.pacing.noWarmup { configuration.warmups = 0 }
     configuration.runsAllLayers = command.allLayers
     if !command.adapter.isEmpty {
       configuration.adapters = command.adapter.map { $0 == "none" ? nil : $0 }
     }
-    configuration.sessionCounts = try Self.sessionCounts(command.sessions)
+    let sessions = CommaList.joined(command.sessions) ?? "1"
+    configuration.sessionCounts = try Self.sessionCounts(sessions)
     guard !configuration.isEmpty else {
       throw CommandFailure(
         .usage,
-        "--sessions \(command.sessions): conversations and reasoning are one session's, and nothing "
+        "--sessions \(sessions): conversations and reasoning are one session's, and nothing "
           + "else is asked for")
     }
-    configuration.keyElements = try Self.elements(command.keyElements, option: "-ctk")
-    configuration.valueElements = try Self.elements(command.valueElements, option: "-ctv")
+    configuration.keyElements = try Self.elements(command.cache.keyElements, option: "-ctk")
+    configuration.valueElements = try Self.elements(
+      command.cache.valueElements, option: "-ctv")
     if !command.tests.promptFile.isEmpty {
       configuration.conversation.prompts = try command.tests.promptFile.map(Self.prompt)
       configuration.conversation.instructions = command.tests.instructions
     } else if let instructions = command.tests.instructions {
       configuration.conversation.instructions = instructions
     }
+  }
+
+  /// The models that are named; `a,b` is two, as in llama-bench, unless there is such a file.
+  private static func models(_ names: [String]) throws -> [String] {
+    if let reason = StrayNumber.reason(in: names, arguments: CommandLine.arguments) {
+      throw CommandFailure(.usage, reason)
+    }
+    let exists = FileManager.default.fileExists(atPath:)
+    return names.flatMap { exists($0) ? [$0] : CommaList.items($0) }
   }
 
   /// What tools/bench packs, in the order of their names.
@@ -70,17 +93,20 @@ struct RunPlan {
     let prompts = try list(options.promptTokens, option: "-p")
     let generations = try list(options.generatedTokens, option: "-n")
     var pairs: [(prompt: Int, generated: Int)] = []
-    for pair in options.pairs { pairs.append(try NumberList.parsePair(pair, option: "-pg")) }
+    for pair in options.pairs {
+      pairs.append(try NumberList.parsePair(CommaList.normalized(pair), option: "-pg"))
+    }
     let depths = try list(options.depths, option: "-d")
     for pair in pairs {
       _ = try bounded([pair.prompt, pair.generated], by: Limits.tokens, option: "-pg")
     }
     guard (prompts.count + generations.count + pairs.count) * depths.count <= Limits.tests else {
       throw RunPlanError(
-        option: "-d", text: options.depths, reason: "more than \(Limits.tests) tests in all")
+        option: "-d", text: CommaList.joined(options.depths) ?? "",
+        reason: "more than \(Limits.tests) tests in all")
     }
     let isDefault =
-      options.promptTokens == nil && options.generatedTokens == nil && pairs.isEmpty
+      options.promptTokens.isEmpty && options.generatedTokens.isEmpty && pairs.isEmpty
       && options.promptFile.isEmpty
     let fixed = MeasuredTest.all(
       prompts: isDefault ? [512] : prompts, generations: isDefault ? [128] : generations,
@@ -92,7 +118,10 @@ struct RunPlan {
     guard !tests.isEmpty else {
       throw RunPlanError(option: "-p", text: "0", reason: "there is nothing to measure")
     }
-    let tiers = try names(options.tiers, option: "--tier", known: Tier.self)
+    let tiers =
+      try options.tiers.map { text throws(RunPlanError) in
+        try names(text, option: "--tier", known: Tier.self)
+      } ?? Tier.allCases
     let levels =
       try options.reasoning.map { text throws(RunPlanError) in
         try names(text, option: "--reasoning", known: ReasoningLevel.self)
@@ -100,6 +129,9 @@ struct RunPlan {
     var configuration = RunnerConfiguration(
       tests: tests, tiers: tiers, reasoningLevels: levels ?? ReasoningLevel.allCases)
     if levels == nil { configuration.fixedReasoningLevels = [.none] }
+    // What was asked for by name is measured, even where it is the same as something else.
+    configuration.sharesEqualTiers = isDefault && options.tiers == nil && levels == nil
+    configuration.sharesEqualLevels = levels == nil
     guard !configuration.isEmpty else {
       throw RunPlanError(
         option: "--reasoning", text: options.reasoning ?? "",
@@ -110,8 +142,8 @@ struct RunPlan {
     return configuration
   }
 
-  private static func list(_ text: String?, option: String) throws(RunPlanError) -> [Int] {
-    guard let text else { return [] }
+  private static func list(_ lists: [String], option: String) throws(RunPlanError) -> [Int] {
+    guard let text = CommaList.joined(lists) else { return [] }
     return try bounded(
       NumberList.parse(text, option: option), by: Limits.tokens, option: option)
   }
@@ -129,10 +161,10 @@ struct RunPlan {
     _ text: String, option: String, known: Name.Type
   ) throws(RunPlanError) -> [Name] where Name.RawValue == String {
     var values: [Name] = []
-    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let value = Name(rawValue: String(part)) else {
+    for part in CommaList.items(text) {
+      guard let value = Name(rawValue: part) else {
         let all = Name.allCases.map(\.rawValue).joined(separator: ", ")
-        throw RunPlanError(option: option, text: String(part), reason: "known: \(all)")
+        throw RunPlanError(option: option, text: part, reason: "known: \(all)")
       }
       if !values.contains(value) { values.append(value) }
     }
@@ -141,13 +173,13 @@ struct RunPlan {
 
   private static func budgets(_ text: String?) throws(RunPlanError) -> [ReasoningLevel: Int] {
     var budgets: [ReasoningLevel: Int] = [:]
-    for part in (text ?? "").split(separator: ",") {
+    for part in CommaList.items(text ?? "") where !part.isEmpty {
       let pair = part.split(separator: "=", maxSplits: 1)
       guard pair.count == 2, let level = ReasoningLevel(rawValue: String(pair[0])),
         level != .none, let count = Int(pair[1]), (1...Limits.tokens).contains(count)
       else {
         throw RunPlanError(
-          option: "--reasoning-budget", text: String(part),
+          option: "--reasoning-budget", text: part,
           reason: "level=tokens is needed, of at most \(Limits.tokens) tokens")
       }
       budgets[level] = count
@@ -165,19 +197,17 @@ struct RunPlan {
     }
   }
 
-  private static func elements(_ text: String, option: String) throws -> [String] {
-    let known = ModelOptions.elements
-    return try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
-      guard let element = CacheElement(commandLineName: String(part)) else {
-        throw CommandFailure(
-          .usage, "\(option) '\(part)': known: \(known.joined(separator: ", "))")
+  private static func elements(_ lists: [String], option: String) throws -> [String] {
+    try lists.flatMap(CommaList.items).map { name in
+      guard let element = CacheElement(commandLineName: name) else {
+        throw CommandFailure(.usage, ModelRunOptions.unknownElement(name, option: option))
       }
       return element.rawValue
     }
   }
 
   private static func prompt(_ path: String) throws -> String {
-    let text = String(decoding: try WholeFile.read(path), as: UTF8.self)
+    let text = try TextFile.read(path)
     guard text.contains(where: { !$0.isWhitespace }) else {
       throw InputError(file: path, reason: "the prompt is empty")
     }

@@ -70,7 +70,7 @@ import Testing
 
   @Test(arguments: [
     ["--tier", "nowhere"], ["--tier=nowhere"], ["-p"], ["-p", "-n", "4"], ["-p", "x"], ["--bogus"],
-    ["model.afmw"], ["-o", "xml"], ["-t", ""],
+    ["model.afmw"], ["-m", "model.afmw"], ["-o", "xml"], ["-t", ""],
   ])
   func aWrongLineEndsAtOnceAndMakesNothing(_ arguments: [String]) throws {
     // A fresh clone: the tools, no build, no cache.

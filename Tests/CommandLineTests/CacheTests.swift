@@ -56,6 +56,12 @@ import Testing
     #expect(report["served"] as? Int == 30 - refused.count && refused.count < 30)
     let (hits, computed) = (report["hit_positions"] as? Int, report["prefill_positions"] as? Int)
     #expect((hits ?? 0) + (computed ?? 0) == report["prompt_positions"] as? Int)
+    // The same as a table, with the first request that is refused and why.
+    let table = try replay("--shorten 64 --page 16 --time-scale 0 --sessions 3 -ctk q8_0")
+    #expect(table.outputText.split(separator: "\n").allSatisfy { $0.count <= 112 }, "\(table)")
+    #expect(
+      table.outputText.contains("is refused: ") == !refused.isEmpty
+        && table.outputText.contains("| requests served"), "\(table)")
     let summary = try Program.run(["trace", "summary", recording, "--json"])
     let recorded = try #require(try summary.json() as? [String: Any])
     #expect((recorded["requests"] as? [Any])?.count == 30 - refused.count)

@@ -75,6 +75,49 @@ import Testing
     #expect(rows.contains { $0.kernel == "gemv_f32_s8t_u2c_r16_portable" && $0.selected })
   }
 
+  /// What does not run here has its reason, and what a kernel is compiled for is its row's.
+  @Test func aKernelThatDoesNotRunHasItsReason() throws {
+    struct List: Decodable {
+      struct Row: Decodable {
+        var kernel: String
+        var requires: [String]
+        var missing: [String]
+        var available: Bool
+      }
+      var rows: [Row]
+    }
+    let result = try Program.run(["kernels", "--list", "--json"])
+    let rows = try JSONDecoder().decode(List.self, from: result.output).rows
+    #expect(rows.allSatisfy { $0.available == $0.missing.isEmpty })
+    #expect(rows.allSatisfy { Set($0.requires).isSuperset(of: $0.missing) })
+    let text = try Program.run(["kernels", "--list"]).outputText
+    for row in rows {
+      let line = try #require(text.split(separator: "\n").first { $0.contains(" \(row.kernel) ") })
+      #expect(line.contains("needs") == !row.available, "\(line)")
+    }
+    // At any level ASTC may run kernels of a lower one.
+    let measured = try measure("--weights astc6x6-ldr,s8c --shape 48x72 --tokens 1 --in cache -t 1")
+    #expect(measured.allSatisfy { $0.kernel.hasSuffix("_\($0.isa)") })
+  }
+
+  @Test func tablesFitAScreen() throws {
+    for line in [
+      "kernels --shape 4096x2048,48x100 --tokens 1,128 --in cache -t 1 -r 6 --weights astc6x6-ldr",
+      "kernels --op rmsnorm,swiglu --shape 1x500 -t 1 -r 1",
+      "kernels --list", "roof -t 1 -r 1",
+      "kernels --tune --weights u2c --shape 48x128 --in cache -t 1 -r 1",
+    ] {
+      let result = try Program.run(line.split(separator: " ").map(String.init))
+      #expect(result.status == 0, "\(result)")
+      for row in result.outputText.split(separator: "\n") where row.hasPrefix("|") {
+        #expect(row.count <= 112, "\(row)")
+      }
+    }
+    // More threads than cores are measured as asked for.
+    let rows = try measure("--weights u2c --shape 16x64 --tokens 1 --in cache -t 1,9")
+    #expect(rows.map(\.threads) == [1, 9])
+  }
+
   @Test func tuningPrintsATableThatCanBeUsed() throws {
     struct Choice: Decodable {
       struct Row: Decodable {

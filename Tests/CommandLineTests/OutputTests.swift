@@ -95,21 +95,6 @@ import Testing
     #expect(folder.names == ["in.gguf"])
   }
 
-  @Test func aSignalDuringARunLeavesNothing() throws {
-    let samples = try Samples.shared.get()
-    let folder = try TemporaryFolder()
-    let result = try Program.run(
-      Program.path,
-      ["run", samples.packed, "-n", "200", "-r", "100000", "--bundle", folder.file("bundle")]
-    ) { process in
-      usleep(700_000)
-      kill(process.processIdentifier, SIGINT)
-    }
-    #expect(result.status == -SIGINT, "\(result)")
-    #expect(result.output.isEmpty)
-    #expect(folder.names.isEmpty)
-  }
-
   /// A model of 10 MB, which zstd's slowest level works on for seconds.
   private static let slowModel = TinyModel(extraTokens: 40_000).bytes
 }

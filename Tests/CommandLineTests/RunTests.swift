@@ -187,8 +187,9 @@ import Testing
     let samples = try Samples.shared.get()
     let result = try Program.run(
       samples.arguments("run @tiny.afmw -p 300,8 -r 1 --tier private-cloud --json"))
-    // Something was measured: done.
-    #expect(result.status == 0, "\(result)")
+    // A row that is no measurement is a check that failed.
+    #expect(result.status == 1 && result.errorLines.count == 1, "\(result)")
+    #expect(result.error.contains("1 of 2 rows is invalid (tiny.afmw pp300 private-cloud none)"))
     let rows = try #require(try result.json() as? [[String: Any]])
     let errors = rows.map { $0["error"] as? String }
     #expect(
@@ -200,6 +201,146 @@ import Testing
     #expect(nothing.status == 3, "\(nothing)")
     #expect(nothing.errorLines.count == 1)
     #expect(nothing.outputText.contains("300 needed"))
+    // What would fit is said.
+    let deep = try Program.run(
+      samples.arguments(
+        "run @tiny.afmw -n 4 -r 1 --tier private-cloud --reasoning none,deep --json"))
+    #expect(deep.status == 1 && deep.error.contains("--reasoning-budget deep=N"), "\(deep)")
+  }
+
+  @Test func whatIsNotFiniteHasNoRate() throws {
+    let samples = try Samples.shared.get()
+    let result = try Program.run(samples.arguments("run @nan.gguf -n 4 -r 2 --json"))
+    #expect(result.status == 3, "\(result)")
+    let rows = try #require(try result.json() as? [[String: Any]])
+    #expect(!rows.isEmpty)
+    for row in rows {
+      #expect(row["avg_ts"] is NSNull && row["decode_ts"] is NSNull && row["mbu"] is NSNull)
+      #expect(row["verdict"] as? String == "invalid")
+    }
+  }
+
+  /// Both tiers are of this process: what is the same on both is measured once, unless it is asked
+  /// for by name.
+  @Test func theDefaultSetMeasuresNothingTwice() throws {
+    let samples = try Samples.shared.get()
+    let folder = try TemporaryFolder()
+    try TinyModel(contextLength: 2_048).bytes.write(to: folder.url("long.gguf"))
+    let budgets = ["--reasoning-budget", "light=3,moderate=3,deep=5", "--max-tokens", "4"]
+    func cells(_ options: [String]) throws -> [String: [String]] {
+      let result = try Program.run(
+        ["run", folder.file("long.gguf"), "-r", "1", "--json"] + budgets + options)
+      #expect(result.status == 0, "\(result)")
+      let rows = try #require(try result.json() as? [[String: Any]])
+      let pairs = try rows.map { row in
+        let turn = integer(row["turn"]).map { " \($0)" } ?? ""
+        let names = ["test", "tier", "reasoning"].map { row[$0] as? String ?? "?" }
+        return (
+          names[0] + turn + " " + names[1...].joined(separator: " "),
+          try #require(row["stands_for"] as? [String])
+        )
+      }
+      #expect(Set(pairs.map(\.0)).count == pairs.count)
+      return Dictionary(pairs) { first, _ in first }
+    }
+    let shared = try cells([])
+    var expected = [
+      "pp512 on-device none": ["private-cloud none"],
+      "tg128 on-device none": ["private-cloud none"],
+    ]
+    for turn in 1...2 {
+      expected["chat \(turn) on-device none"] = ["private-cloud none"]
+      // Three tokens are three tokens, whatever the level is called.
+      expected["chat \(turn) private-cloud light"] = ["private-cloud moderate"]
+      expected["chat \(turn) private-cloud deep"] = []
+    }
+    #expect(shared == expected)
+    let asked = try cells([
+      "--tier", "on-device,private-cloud", "--reasoning", "none,light,moderate",
+    ])
+    #expect(asked.count == 1 + 1 + 2 + 1 + 3 + 6, "\(asked)")
+    #expect(asked.values.allSatisfy { $0.isEmpty })
+    // The first turn may be equal where the second is not: it is measured, and said to be equal.
+    let result = try Program.run(
+      samples.arguments("run @tiny.afmw --prompt-file @prompt -r 1 --max-tokens 2 --json")
+        + ["--tier", "private-cloud", "--reasoning", "light,moderate,deep"]
+        + ["--reasoning-budget", "light=3,moderate=3,deep=5"])
+    #expect(result.status == 0, "\(result)")
+    let rows = try #require(try result.json() as? [[String: Any]])
+    let names = rows.map { $0["same_as"] as? String }
+    #expect(names == [nil, "private-cloud light", nil])
+  }
+
+  /// More threads than cores run, and the row says so.
+  @Test func threadsAreAsManyAsAsked() throws {
+    let samples = try Samples.shared.get()
+    let result = try Program.run(
+      samples.arguments("run @tiny.afmw -p 4 -r 1 -t 1,3,64 --tier on-device --json"))
+    #expect(result.status == 0, "\(result)")
+    let rows = try #require(try result.json() as? [[String: Any]])
+    #expect(rows.map { integer($0["n_threads"]) } == [1, 3, 64])
+    let cores = try #require(integer(rows[0]["n_cores"]))
+    let table = try Program.run(
+      samples.arguments("run @tiny.afmw -p 4 -r 1 -t \(cores + 1) --tier on-device"))
+    #expect(table.outputText.contains("oversubscribed"), "\(table.outputText)")
+    // 1,000 stacks of 8 MiB do not fit, so the system refuses a thread.
+    let refused = try Program.shell(
+      "ulimit -s 8192; ulimit -v 6000000; \"$AFM\" run \(samples.packed) -p 4 -r 1 -t 1000")
+    #expect(refused.status == 4 && refused.errorLines.count == 1, "\(refused)")
+    #expect(refused.error.contains("1000 threads"), "\(refused)")
+  }
+
+  /// The instruction sets and kernels are those that ran, and sizes are what they are called.
+  @Test(arguments: ["portable", "avx2", "avx2vnni", "avx512vnni"])
+  func labelsAreOfWhatRan(level: String) throws {
+    let samples = try Samples.shared.get()
+    let folder = try TemporaryFolder()
+    let (astc, twoBits) = (folder.file("astc.afmw"), folder.file("u2t.afmw"))
+    for (file, weights) in [(astc, "astc6x6-ldr"), (twoBits, "u2t")] {
+      let packed = try Program.run(
+        ["pack", samples.gguf, file, "--weights", weights, "--embedding", "s8c"])
+      #expect(packed.status == 0, "\(packed)")
+    }
+    for (model, formats) in [
+      (samples.packed, ["s8c"]), (astc, ["astc6x6-ldr", "s8c"]), (twoBits, ["u2c", "s8c"]),
+      (samples.gguf, ["f32"]),
+    ] {
+      let result = try Program.run([
+        "run", model, "-p", "4", "-r", "1", "--isa", level, "--tier", "on-device", "--json",
+      ])
+      // The CPU lacks the level.
+      if result.status == 4 { continue }
+      #expect(result.status == 0, "\(result)")
+      let row = try #require((try result.json() as? [[String: Any]])?.first)
+      let kernels = try #require(row["kernels"] as? [String])
+      let products = kernels.filter { $0.hasPrefix("gem") && $0.contains("_s8") }
+      #expect(
+        products.allSatisfy { name in formats.contains { name.contains("_\($0)_") } },
+        "\(model): \(products)")
+      // GEMV and GEMM of each packed format, and no other.
+      #expect(products.count == (formats == ["f32"] ? 0 : 2 * formats.count), "\(products)")
+      let linear =
+        formats == ["f32"] ? kernels.filter { $0.hasPrefix("gemv_f32_f32_f32") } : products
+      let sets = Set(linear.compactMap { $0.split(separator: "_").last.map(String.init) })
+      let isa = try #require(row["isa"] as? String)
+      #expect(Set(isa.components(separatedBy: " + ")) == sets, "\(model): \(isa) \(linear)")
+      #expect(integer(row["model_size"]) == integer(row["weight_bytes"]))
+      let size = try FileManager.default.attributesOfItem(atPath: model)[.size] as? Int
+      #expect(integer(row["file_bytes"]) == size)
+    }
+  }
+
+  @Test func aBundleKeepsWhatWasSaid() throws {
+    let lines = try String(contentsOf: run.folder.url("bundle/samples.jsonl"), encoding: .utf8)
+      .split(separator: "\n")
+    for line in lines {
+      let sample = try #require(
+        try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+      let isChat = sample["test"] as? String == "chat"
+      #expect((sample["response_text"] is String) == isChat)
+      let thought = (sample["reasoning_text"] as? String)?.isEmpty == false
+      #expect(thought == (isChat && sample["reasoning"] as? String != "none"))
+    }
   }
 
   @Test func sessionsRunTogetherAtEveryDepth() throws {
@@ -252,7 +393,8 @@ import Testing
     let line =
       "run @tiny.afmw -p 4-8*2 -n 2 -d 0,16 -t 1,2 -r 1 -ctk f16,s8 -ctv s8 --tier on-device"
     for (form, beginning, lines) in [
-      ("md", "| model", nil), ("csv", "build_commit,", 1 + 24), ("json", "[\n", nil),
+      ("md", "### tiny.afmw\n", nil), ("md --wide", "| model", nil),
+      ("csv", "build_commit,", 1 + 24), ("json", "[\n", nil),
       ("jsonl", "{\"build_commit\"", 24), ("sql", "--", nil),
     ] as [(String, String, Int?)] {
       let result = try Program.run(samples.arguments(line + " -o \(form)"))
@@ -262,9 +404,18 @@ import Testing
         #expect(result.outputText.split(separator: "\n").count == lines, "\(form)")
       }
     }
-    let both = try Program.run(samples.arguments("run @tiny.afmw -p 4 -r 1"))
-    #expect(both.outputText.contains("private-cloud (modelled"))
-    #expect(both.outputText.contains("the model's context of 256 is the smaller limit"))
+    let wide = try Program.run(samples.arguments("run @tiny.afmw -p 4 -r 1 --wide"))
+    #expect(wide.outputText.contains("private-cloud (modelled"))
+    #expect(wide.outputText.contains("the model's context of 256 is the smaller limit"))
+    let both = try Program.run(samples.arguments("run @tiny.afmw -p 4 -r 1 --explain"))
+    #expect(both.outputText.contains("private-cloud is modelled"))
+    #expect(both.outputText.contains("\n- MBU: "))
+    // No terminal: as wide as a usual one.
+    #expect(both.outputText.split(separator: "\n").allSatisfy { $0.count <= 112 })
+    for option in ["--wide", "--explain"] {
+      let refused = try Program.run(samples.arguments("run @tiny.afmw -p 4 \(option) -o csv"))
+      #expect(refused.status == 2 && refused.error.contains(option), "\(refused)")
+    }
   }
 }
 

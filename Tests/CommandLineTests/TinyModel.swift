@@ -9,6 +9,7 @@ struct TinyModel {
   var contextLength = 256
   /// Tokens after those of the alphabet, to make the model larger.
   var extraTokens = 0
+  var chatTemplate = Self.chatML
   /// A tensor whose row 1 holds a NaN.
   var brokenTensor: String?
 
@@ -29,7 +30,7 @@ struct TinyModel {
     return alphabet + ["th", "<|im_start|>", "<|im_end|>"]
   }()
 
-  static let template = """
+  static let chatML = """
     {% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] \
     + '<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}\
     {{ '<|im_start|>assistant\n' }}{% endif %}
@@ -103,7 +104,7 @@ struct TinyModel {
       array("tokenizer.ggml.merges", 8, [text("t h")]),
       text("tokenizer.ggml.eos_token_id") + little(UInt32(4))
         + little(UInt32(Self.tokens.count - 1)),
-      string("tokenizer.chat_template", Self.template),
+      string("tokenizer.chat_template", chatTemplate),
     ]
     return pairs
   }

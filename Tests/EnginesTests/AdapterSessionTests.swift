@@ -49,6 +49,42 @@ import Tokenization
     }
   }
 
+  /// Whether a factor is of f16 or f32, one element that is no number is refused with its place.
+  @Test(arguments: [Float.nan, .infinity, -.infinity], [SafetensorsElement.f16, .f32])
+  func anElementThatIsNoNumberIsRefused(_ value: Float, _ element: SafetensorsElement) throws {
+    try withModel(.f32) { model, _, folder in
+      let header = Self.preset.header
+      let matrix = "blk.0.attn_q.weight"
+      let path = folder.appendingPathComponent("broken.safetensors").path
+      func values(_ count: Int, broken: Int?) -> [UInt8] {
+        (0..<count).flatMap { index -> [UInt8] in
+          let number = index == broken ? value : 0.25
+          let bits = element == .f16 ? UInt32(Float16(number).bitPattern) : number.bitPattern
+          return (0..<(element == .f16 ? 2 : 4)).map { UInt8(bits >> (8 * $0) & 0xFF) }
+        }
+      }
+      let rows = header.queryHeadCount * header.headDimension
+      let shapes = [[3, header.hiddenSize], [rows, 3]]
+      var writer = try SafetensorsWriter(
+        creating: path, metadata: [:],
+        tensors: try zip([".lora_a", ".lora_b"], shapes).map { suffix, shape in
+          .init(name: matrix + suffix, element: element, shape: try #require(TensorShape(shape)))
+        })
+      for index in writer.dataOrder {
+        let bytes = values(shapes[index][0] * shapes[index][1], broken: index == 1 ? 4 : nil)
+        // Bytes have no padding.
+        try writer.append(unsafe bytes.span.bytes)
+      }
+      try writer.finish()
+      let engine = try EngineLoader.load(model, options: EngineOptions(threads: 1))
+      let error = #expect(throws: InputError.self) { _ = try engine.loadAdapter(path) }
+      #expect(error?.file == path)
+      #expect(error?.place == "tensor \(matrix).lora_b")
+      #expect(error?.offset != nil)
+      #expect(error?.reason == "row 1, column 1: not a finite number")
+    }
+  }
+
   @Test(arguments: [WeightFormat.f32, .u2c, .u4g32, .s8c])
   func sessionsSwitchBetweenAdapters(_ format: WeightFormat) throws {
     try withModel(format) { model, adapters, _ in

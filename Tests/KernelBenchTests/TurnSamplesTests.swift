@@ -1,3 +1,4 @@
+import BenchCore
 import KernelBench
 import KernelContract
 import PackedFormats
@@ -38,6 +39,22 @@ import Testing
         ratios: ChoiceMeasurement.tokenCounts.map { _ in ratio })
     }
     for mean in ChoiceMeasurement.means([one(0.5), one(2)]) { #expect(abs(mean - 1) < 1e-12) }
+  }
+
+  @Test func whatAnIntervalLeavesOpenIsCounted() {
+    let count = ChoiceMeasurement.tokenCounts.count
+    func one(_ intervals: [Interval?]?) -> Int {
+      ChoiceMeasurement(
+        format: .u2c, shape: ProductShape(rows: 16, columns: 64), place: .cache, threads: 1,
+        ratios: ChoiceMeasurement.tokenCounts.map { _ in 1.5 }, intervals: intervals
+      ).undecidedCount
+    }
+    #expect(one(nil) == count)
+    #expect(one(Array(repeating: Interval(low: 1.2, high: 1.9), count: count)) == 0)
+    #expect(one(Array(repeating: Interval(low: 0.9, high: 1.9), count: count)) == count)
+    let first = [Interval(low: 0.4, high: 0.5), Interval(low: 0.8, high: 1.1)]
+    let rest = Array(repeating: Interval(low: 2, high: 3), count: count - 2)
+    #expect(one(first + rest) == 1)
   }
 
   @Test func runnersTakeTurnsOnEqualTerms() throws {

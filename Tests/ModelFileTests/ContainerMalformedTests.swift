@@ -71,11 +71,25 @@ struct Defect: Sendable, CustomTestStringConvertible {
       $0.edit("prov") { $0 = Array("{\"a\":[1]}".utf8) }
     },
     Defect("negative layers", "section HEAD", "layerCount is -1") {
-      $0.edit("HEAD") {
-        $0 = Array(
-          String(decoding: $0, as: UTF8.self)
-            .replacingOccurrences(of: "\"layerCount\":1", with: "\"layerCount\":-1").utf8)
-      }
+      $0.replaceNumber("layerCount", by: "-1")
+    },
+    Defect("a fraction", "section HEAD", "layerCount is 1.5, not an integer") {
+      $0.replaceNumber("layerCount", by: "1.5")
+    },
+    Defect("2^63", "section HEAD", "layerCount is 9223372036854775808, out of range") {
+      $0.replaceNumber("layerCount", by: "9223372036854775808")
+    },
+    Defect("no float", "section HEAD", "ropeBase is 1e39, out of range") {
+      $0.replaceNumber("ropeBase", by: "1e39")
+    },
+    Defect("no double", "section HEAD", "1e400 is no finite number") {
+      $0.replaceNumber("ropeBase", by: "1e400")
+    },
+    Defect("null", "section HEAD", "a JSON object is expected") {
+      $0.edit("HEAD") { $0 = Array("null".utf8) }
+    },
+    Defect("array", "section HEAD", "a JSON object is expected") {
+      $0.edit("HEAD") { $0 = Array("[]".utf8) }
     },
   ]
 
@@ -286,5 +300,18 @@ struct Defect: Sendable, CustomTestStringConvertible {
     let error = #expect(throws: InputError.self) { try AFMWFile(opening: path).verify() }
     #expect(error?.place == "tensor b")
     #expect(throws: InputError.self) { try AFMWFile(opening: path).loadTensor(named: "b") }
+  }
+}
+
+extension ContainerParts {
+  /// Replaces a number of the header.
+  fileprivate mutating func replaceNumber(_ name: String, by text: String) {
+    edit("HEAD") { bytes in
+      let header = String(decoding: bytes, as: UTF8.self)
+      guard let key = header.range(of: "\"\(name)\":"),
+        let end = header[key.upperBound...].firstIndex(where: { $0 == "," || $0 == "}" })
+      else { preconditionFailure("the header has no \(name)") }
+      bytes = Array((header[..<key.upperBound] + text + header[end...]).utf8)
+    }
   }
 }

@@ -101,6 +101,28 @@ import Tokenization
     #expect(folder.entries.isEmpty)
   }
 
+  /// Weights whose products would leave the range of binary32; f32 stores what it is given.
+  @Test(
+    arguments: [Float.greatestFiniteMagnitude, -1e38],
+    WeightFormat.allCases.filter { $0 != .f32 })
+  func whatIsTooLargeIsRefusedWithTensorRowAndColumn(value: Float, format: WeightFormat) throws {
+    let folder = try ScratchFolder()
+    var source = try FloatModel(Self.shapes, seed: 5)
+    source.values[8][3999 * 77 + 5] = value
+    var packer = ModelPacker(weights: format, embedding: .s8c, threads: 2)
+    packer.options.effort = .fast
+    let error = #expect(throws: PackError.self) {
+      try packer.pack(source, to: folder.path("m.afmw"))
+    }
+    guard case .input(let input) = error else {
+      Issue.record("not an input error: \(String(describing: error))")
+      return
+    }
+    #expect(input.place == "tensor blk.0.ffn_up.weight")
+    #expect(input.reason.contains("row 3999, column 5"), "\(input)")
+    #expect(folder.entries.isEmpty)
+  }
+
   @Test func anUnwritableDestinationIsAnErrorBeforeAnyWork() throws {
     let folder = try ScratchFolder()
     let source = try FloatModel(Self.shapes, seed: 6)

@@ -17,7 +17,7 @@ import Testing
 
   @Test(arguments: [
     (WeightFormat.f16, Float(65520), 70), (.f16, -70000, 70), (.u4g32, -65505, 64),
-    (.u4g32, 1e7, 64), (.u4g32, 3e38, 64), (.u2g64, 1e7, 64), (.u2g64, 3e38, 64),
+    (.u4g32, 1e7, 64), (.u4g32, 1e30, 64), (.u2g64, 1e7, 64), (.u2g64, 1e30, 64),
     (.s8g32, 9e6, 64),
   ])
   func refusesWeightsBeyondTheFormat(format: WeightFormat, weight: Float, column: Int) {
@@ -25,6 +25,20 @@ import Testing
     weights[75 + 70] = weight
     #expect(throws: PackedFormatError(.outOfRange, row: 1, column: column)) {
       try PackedTensor(weights, format: format, rowCount: 2, columnCount: 75)
+    }
+  }
+
+  /// In every format but f32 and f16, which store what they are given.
+  @Test(
+    arguments: WeightFormat.allCases.filter { $0 != .f32 && $0 != .f16 },
+    [Float.greatestFiniteMagnitude, -3e38, Float(0x1p100).nextUp])
+  func refusesWeightsWhoseProductsWouldOverflow(format: WeightFormat, weight: Float) {
+    var weights = [Float](repeating: 0.5, count: 4 * 75)
+    weights[2 * 75 + 70] = weight
+    for step in [nil, 2] as [Int?] {
+      #expect(throws: PackedFormatError(.outOfRange, row: 2, column: 70)) {
+        try PackedTensor(weights, format: format, rowCount: 4, columnCount: 75, step: step)
+      }
     }
   }
 
@@ -73,6 +87,11 @@ import Testing
       expectFault(tensor, .init(.nonFiniteScale, plane: .scales, row: 11))
       tensor.scales[6...7] = [0x00, 0x80]
       expectFault(tensor, .init(.negativeScale, plane: .scales, row: 11))
+      // 2^101 plus one unit in the last place, and 2^101.
+      tensor.scales[4...7] = [0x01, 0x00, 0x00, 0x72]
+      expectFault(tensor, .init(.outOfRange, plane: .scales, row: 11))
+      tensor.scales[4] = 0
+      #expect(throws: Never.self) { try tensor.validate(firstRow: 10) }
     }
     for format in [WeightFormat.s8g32, .u4g32, .u2g64] {
       // Three groups a row.

@@ -2,6 +2,7 @@ import CQuantKernels
 import KernelChecks
 import KernelContract
 import PackedFormats
+import QuantKernels
 import TestSupport
 import Testing
 
@@ -233,6 +234,9 @@ import Testing
       #expect(spoiled { unsafe $0.matrix.columns = 69 } == Self.mismatch)
       #expect(spoiled { unsafe $0.activations.columns = 69 } == Self.mismatch)
       #expect(spoiled { unsafe $0.activations.format = 16 } == Self.short)
+      // Memory that was quantized for other tokens lies otherwise.
+      #expect(spoiled { unsafe $0.activations.tokens = 4 } == Self.mismatch)
+      #expect(spoiled { unsafe $0.activations.tokens = 8 } == Self.mismatch)
       #expect(spoiled { unsafe $0.activations.memory = nil } == Self.null)
       #expect(unsafe call.multiply(kernels, bytes: call.output.count * 4 - 4) == Self.short)
       #expect(unsafe call.multiply(kernels, bytes: 0) == Self.short)
@@ -440,6 +444,43 @@ import Testing
       var pool = unsafe OpaquePointer(bitPattern: 64)
       #expect(unsafe c.poolCreate(threads, &pool) == expected)
       #expect(unsafe pool == nil)
+    }
+    for (options, expected) in [
+      (
+        afm_pool_options(threads: -1, waiting: 0, oversubscribe: 0, pin: 0, reserved: 0),
+        Self.notPositive
+      ),
+      (
+        afm_pool_options(threads: 4097, waiting: 0, oversubscribe: 1, pin: 0, reserved: 0),
+        Self.tooLarge
+      ),
+      (
+        afm_pool_options(threads: 2, waiting: 2, oversubscribe: 0, pin: 0, reserved: 0),
+        afm_error(AFM_ERROR_OPTION)
+      ),
+      (
+        afm_pool_options(threads: 2, waiting: 0, oversubscribe: 0, pin: 0, reserved: 1),
+        afm_error(AFM_ERROR_OPTION)
+      ),
+    ] as [(afm_pool_options, afm_error)] {
+      var pool = unsafe OpaquePointer(bitPattern: 64)
+      var options = options
+      #expect(unsafe c.poolCreateWith(&options, &pool) == expected)
+      #expect(unsafe pool == nil)
+      #expect(unsafe c.poolCreateWith(&options, nil) == Self.null)
+    }
+    // Of the same size as without options, and larger only where that is asked for.
+    for (oversubscribe, threads) in [(Int32(0), Int64(ThreadPool.availableCoreCount)), (1, 7)] {
+      var pool: OpaquePointer?
+      var options = afm_pool_options(
+        threads: 7, waiting: afm_waiting(AFM_WAITING_POLITE), oversubscribe: oversubscribe, pin: 1,
+        reserved: 0)
+      #expect(unsafe c.poolCreateWith(&options, &pool) == 0)
+      #expect(unsafe c.poolThreads(pool) == min(7, threads))
+      unsafe c.poolDestroy(pool)
+      #expect(unsafe c.poolCreateWith(nil, &pool) == 0)
+      #expect(unsafe c.poolThreads(pool) == Int64(ThreadPool.availableCoreCount))
+      unsafe c.poolDestroy(pool)
     }
     // Again and again: threads that have not begun when they are told to end.
     for round in 0..<50 {

@@ -76,6 +76,12 @@ extension Oracle {
       Int64, Int64, Int64, UnsafeMutablePointer<Int64>?, UnsafeMutablePointer<Int64>?
     ) -> afm_error
   typealias PoolCreate = @convention(c) (Int64, UnsafeMutablePointer<OpaquePointer?>?) -> afm_error
+  typealias CheckMatrix =
+    @convention(c) (UnsafePointer<afm_matrix>?, Int64, Int64) -> afm_error
+  typealias PoolCreateWith =
+    @convention(c) (
+      UnsafePointer<afm_pool_options>?, UnsafeMutablePointer<OpaquePointer?>?
+    ) -> afm_error
   typealias PoolThreads = @convention(c) (OpaquePointer?) -> Int64
   typealias Level = @convention(c) (OpaquePointer?) -> afm_level
   typealias ErrorText = @convention(c) (afm_error) -> UnsafePointer<CChar>?
@@ -95,6 +101,7 @@ extension Oracle {
   let pack: Pack
   let planeBytes: PlaneBytes
   let packPlanes: PackPlanes
+  let checkMatrix: CheckMatrix
   let dequantizeRow: DequantizeRow
   let activationBytes: MatrixBytes
   let quantize: Quantize
@@ -104,6 +111,7 @@ extension Oracle {
   let multiplyRows: MultiplyRows
   let shareRows: ShareRows
   let poolCreate: PoolCreate
+  let poolCreateWith: PoolCreateWith
   let poolDestroy: Destroy
   let poolThreads: PoolThreads
 
@@ -135,6 +143,7 @@ extension Oracle {
     unsafe pack = try find("afm_pack", afm_pack as Pack)
     unsafe planeBytes = try find("afm_plane_bytes", afm_plane_bytes as PlaneBytes)
     unsafe packPlanes = try find("afm_pack_planes", afm_pack_planes as PackPlanes)
+    unsafe checkMatrix = try find("afm_check_matrix", afm_check_matrix as CheckMatrix)
     unsafe dequantizeRow = try find("afm_dequantize_row", afm_dequantize_row as DequantizeRow)
     unsafe activationBytes = try find(
       "afm_activation_bytes", afm_activation_bytes as MatrixBytes)
@@ -146,6 +155,8 @@ extension Oracle {
     unsafe multiplyRows = try find("afm_multiply_rows", afm_multiply_rows as MultiplyRows)
     unsafe shareRows = try find("afm_share_rows", afm_share_rows as ShareRows)
     unsafe poolCreate = try find("afm_pool_create", afm_pool_create as PoolCreate)
+    unsafe poolCreateWith = try find(
+      "afm_pool_create_with", afm_pool_create_with as PoolCreateWith)
     unsafe poolDestroy = try find("afm_pool_destroy", afm_pool_destroy as Destroy)
     unsafe poolThreads = try find("afm_pool_threads", afm_pool_threads as PoolThreads)
   }

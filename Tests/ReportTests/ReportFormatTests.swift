@@ -12,6 +12,11 @@ import Testing
     #expect(try Reading.golden(file, producing: text) == text)
   }
 
+  @Test func theWideReportLooksAsItDid() throws {
+    let text = try ReportFormat.md.text(SampleRows.all, options: .wide)
+    #expect(try Reading.golden("report-wide.md", producing: text) == text)
+  }
+
   @Test func jsonReadsBackEqual() throws {
     let decoder = JSONDecoder()
     let text = try ReportFormat.json.text(SampleRows.all)

@@ -29,7 +29,7 @@ struct ChatTemplateOracleTests {
       let base: [(String, TemplateValue)] = [
         ("role", .string(message.role)), ("content", .string(message.content)),
       ]
-      return TemplateValue.mapping(base + message.fields.entries.map { ($0.key, $0.value) })
+      return TemplateValue.mapping(TemplateMapping(given: base).merging(message.fields))
     }
     return [
       ("messages", .list(values)), ("add_generation_prompt", .boolean(prompt)),

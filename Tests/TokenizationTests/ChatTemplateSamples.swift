@@ -24,7 +24,7 @@ enum ChatTemplateSamples {
   private static func message(
     _ role: String, _ content: String, _ more: [(String, TemplateValue)] = []
   ) -> ChatMessage {
-    ChatMessage(role: role, content: content, fields: TemplateMapping(more))
+    ChatMessage(role: role, content: content, fields: TemplateMapping(given: more))
   }
 
   private static let call: [(String, TemplateValue)] = [

@@ -95,7 +95,7 @@ import Workloads
     #expect(narrow.refusedCount > 0)
     #expect(narrow.peakAllocatedBytes <= pages * layout.pageByteCount)
     // Requests that come twice as fast are together more.
-    let faster = try run(workload.scaled(byTime: 0.5), pages: nil, secondsPerOutput: 0.05)
+    let faster = try run(try workload.scaled(byTime: 0.5), pages: nil, secondsPerOutput: 0.05)
     #expect(faster.peakHeldBytes > together.peakHeldBytes)
   }
 

@@ -32,6 +32,23 @@ import Workloads
       ])
   }
 
+  /// 230 years fit 63 bits of nanoseconds, twice as many do not: nothing is clamped.
+  @Test func arrivalsThatAreTooFarApartAreRefused() throws {
+    let title = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+    let error = #expect(throws: InputError.self) {
+      try read(title + "1970-01-01 00:00:00,1,1\n2199-12-31 00:00:00,1,1\n")
+    }
+    #expect(error?.place == "line 3")
+    #expect(error?.reason.contains("TIMESTAMP: it arrives more than 146 years") == true)
+    let century = try read(title + "1970-01-01 00:00:00,1,1\n2070-01-01 00:00:00,1,1\n")
+    #expect(century.requests[1].arrivalNanoseconds == 3_155_760_000 * 1_000_000_000)
+    #expect(try century.scaled(byTime: 1) == century)
+    #expect(
+      try century.scaled(byTime: 1.25).requests[1].arrivalNanoseconds == 3_944_700_000_000_000_000)
+    let scaled = #expect(throws: InputError.self) { try century.scaled(byTime: 2) }
+    #expect(scaled?.file == "trace" && scaled?.place == "request 2")
+  }
+
   @Test func linesOfJSONAreRead() throws {
     let text = """
       {"timestamp": 3000, "input_length": 513, "output_length": 7, "hash_ids": [0, 46]}

@@ -98,10 +98,10 @@ import Workloads
     #expect(requests.map(\.prefixHashes.last) == [25, 51, 81])
   }
 
-  @Test func aTimeScaleStretchesArrivals() {
+  @Test func aTimeScaleStretchesArrivals() throws {
     var generator = WorkloadGenerator(profile: .azureCode, seed: 4)
     let workload = generator.workload(count: 50)
-    let scaled = workload.scaled(byTime: 0.5)
+    let scaled = try workload.scaled(byTime: 0.5)
     for (a, b) in zip(workload.requests, scaled.requests) {
       #expect(b.arrivalNanoseconds == a.arrivalNanoseconds / 2)
       #expect(a.inputCount == b.inputCount)

@@ -39,7 +39,7 @@ let package = Package(
       name: "Fuzz",
       dependencies: [
         "ModelFile", "PackedFormats", "Tokenization", "TensorCore", "Files", "KVCache",
-        "CacheSnapshots", "Workloads", "CFuzz",
+        "CacheSnapshots", "Workloads", "RandomNumbers", "CFuzz",
       ],
       swiftSettings: strict),
   ],

@@ -10,10 +10,14 @@ void cp_futex_wait(uint32_t *_Nonnull word, uint32_t expected);
 /// Wakes up to count sleepers on word.
 void cp_futex_wake(uint32_t *_Nonnull word, int32_t count);
 
-/// Starts a thread that receives no signals and calls `body` with the argument; 0, or an errno.
+/// Starts a thread that calls `body` with the argument; 0, or an errno. It receives no signals but
+/// those of its own faults.
 int32_t cp_thread_start(
     void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument,
     uintptr_t *_Nonnull thread);
+
+/// The number of threads that cp_thread_start could not start so far, and the errno of the last one.
+uint32_t cp_refused_thread_count(int32_t *_Nonnull error);
 
 /// Waits until a thread has ended.
 void cp_thread_join(uintptr_t thread);
@@ -24,6 +28,14 @@ int32_t cp_available_core_count(void);
 /// Pins the calling thread to the index-th CPU (modulo their number) that the process may run on;
 /// 0, or an errno where the system refuses.
 int32_t cp_pin_to_core(int32_t index);
+
+/// The number of this process.
+int32_t cp_process(void);
+
+/// A word that is 1 in this process and 0 in every process that is forked from it afterwards: a page
+/// that the kernel clears at a fork (Linux 4.14). NULL where there is none.
+uint32_t *_Nullable cp_fork_mark_create(void);
+void cp_fork_mark_destroy(uint32_t *_Nonnull mark);
 
 /// CLOCK_MONOTONIC; about 20 ns.
 static inline uint64_t cp_monotonic_nanoseconds(void) {
@@ -38,6 +50,33 @@ static inline void cp_pause(void) {
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
   __asm__ volatile("yield");
+#endif
+}
+
+/// Gives the calling thread the floating-point mode that programs begin with (to nearest even,
+/// subnormal numbers as they are, no traps) and returns the one before. A few cycles where it is that.
+static inline uint64_t cp_enter_default_float_mode(void) {
+#if defined(__x86_64__)
+  const uint32_t before = __builtin_ia32_stmxcsr();
+  // The lowest six bits are the flags of exceptions that have happened.
+  if ((before & ~0x3Fu) != 0x1F80) __builtin_ia32_ldmxcsr(0x1F80);
+  return before;
+#elif defined(__aarch64__)
+  uint64_t before;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(before));
+  if (before != 0) __asm__ volatile("msr fpcr, %0" ::"r"((uint64_t)0) : "memory");
+  return before;
+#else
+  return 0;
+#endif
+}
+
+/// Gives the mode back, with its flags, that cp_enter_default_float_mode returned.
+static inline void cp_leave_default_float_mode(uint64_t before) {
+#if defined(__x86_64__)
+  if ((before & ~0x3Fu) != 0x1F80) __builtin_ia32_ldmxcsr((uint32_t)before);
+#elif defined(__aarch64__)
+  if (before != 0) __asm__ volatile("msr fpcr, %0" ::"r"(before) : "memory");
 #endif
 }
 

@@ -30,8 +30,9 @@ final class ActivationGatherer: InputObserver {
       let row = unsafe rows + token * columns
       var total = 0.0
       for column in 0..<columns { total += unsafe Double(row[column]) * Double(row[column]) }
-      // A row of zeros says nothing about its columns.
-      guard total > 0 else { continue }
+      // A row of zeros says nothing about its columns. One that is not finite makes sums that are
+      // not, which whoever takes the means refuses.
+      guard total != 0 else { continue }
       let factor = Double(columns) / total
       for column in 0..<columns {
         let value = unsafe Double(row[column])
@@ -42,7 +43,7 @@ final class ActivationGatherer: InputObserver {
     sums[key] = group
   }
 
-  /// Mean squares by tensor name.
+  /// Mean squares by tensor name; not finite where an activation was not.
   var meanSquares: [String: [Float]] {
     var result: [String: [Float]] = [:]
     for group in sums.values where group.rowCount > 0 {

@@ -60,6 +60,9 @@ package struct Calibrator {
     var sampler = Sampler(.init(temperature: sampling.temperature, seed: sampling.seed))
     var starts = SplitMix64(seed: sampling.seed)
     let firstTokens = try text.textTokens()
+    guard !firstTokens.isEmpty else {
+      throw InputError(place: "tokenizer", reason: "no token stands for text: none can be sampled")
+    }
     var done = 0
     while done < sampling.tokenCount {
       session.truncate(to: 0)
@@ -73,14 +76,15 @@ package struct Calibrator {
       }
     }
     return ActivationStatistics(
-      meanSquares: gatherer.meanSquares, tokenCount: done,
+      meanSquares: try finite(gatherer), tokenCount: done,
       origin: "self: \(done) tokens, seed \(sampling.seed), temperature \(sampling.temperature), "
         + "sequences of \(limit)")
   }
 
   /// Statistics over the tokens of a text, in windows of `context` that each begin anew.
   ///
-  /// Throws `InputError` for a model without a tokenizer, and `EmptyText` for no tokens.
+  /// Throws `InputError` for a model without a tokenizer, for no tokens, and for activations that
+  /// are not finite.
   package func read(
     _ bytes: [UInt8], named name: String, context: Int = 512, tokenLimit: Int = 1 << 16
   ) throws -> ActivationStatistics {
@@ -101,8 +105,19 @@ package struct Calibrator {
       progress?(tokens.count - rest.count, tokens.count)
     }
     return ActivationStatistics(
-      meanSquares: gatherer.meanSquares, tokenCount: tokens.count,
+      meanSquares: try finite(gatherer), tokenCount: tokens.count,
       origin: "\(name): \(tokens.count) tokens, windows of \(limit)")
+  }
+
+  /// What was gathered, or an error that names a matrix whose inputs are not finite numbers.
+  private func finite(_ gatherer: ActivationGatherer) throws(InputError) -> [String: [Float]] {
+    let meanSquares = gatherer.meanSquares
+    for (name, values) in meanSquares.sorted(by: { $0.key < $1.key })
+    where !values.allSatisfy(\.isFinite) {
+      throw InputError(
+        place: "tensor \(name)", reason: "the activations that it multiplies are not finite")
+    }
+    return meanSquares
   }
 
   private func observedSession(

@@ -38,6 +38,8 @@ final class DecoderEngine: Engine {
 
   func decode(_ tokens: [Int32]) throws -> String { try text.decode(tokens) }
 
+  func makeTextStream() throws -> any TextStream { try text.makeTextStream() }
+
   func render(_ messages: [Message], addsGenerationPrompt: Bool) throws -> String {
     try text.render(messages, addsGenerationPrompt: addsGenerationPrompt)
   }
@@ -62,6 +64,8 @@ final class DecoderEngine: Engine {
     let isTied = weights.output.layers.contains { $0 === weights.embedding }
     let embeddingBytes = weights.embedding.byteCount
     let rowBytes = embeddingBytes / header.vocabularySize
+    // An untied embedding is read, not multiplied.
+    let products = isTied ? matrices : Array(matrices.dropFirst())
     let formats = matrices.dropFirst().map(\.format.name)
     let common = Dictionary(formats.map { ($0, 1) }, uniquingKeysWith: +)
       .max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
@@ -79,8 +83,8 @@ final class DecoderEngine: Engine {
       trainedContextLength: header.contextLength,
       vocabularyCount: header.vocabularySize,
       stopTokens: text.stopTokens,
-      instructionSet: compute.library.instructionSet.rawValue,
-      kernelNames: compute.kernelNames(for: Set(matrices.map(\.format))),
+      instructionSet: compute.instructionSets(of: products),
+      kernelNames: compute.kernelNames(of: products),
       threadCount: compute.pool.threadCount)
   }
 }

@@ -18,12 +18,38 @@ final class Compute: Sendable {
     openBLAS = try? OpenBLAS(for: library.instructionSet)
   }
 
-  /// The names of the kernels that matrices of those formats run on, and of those that all do.
-  func kernelNames(for formats: Set<WeightFormat>) -> [String] {
-    let products = library.selectedKernelNames.filter { name in
-      name.hasPrefix("quantize") || formats.contains { name.contains("_\($0.name)_") }
+  /// The names of the kernels that those matrices run on, and of those that all models do.
+  func kernelNames(of matrices: [Linear]) -> [String] {
+    var names: [String] = []
+    for format in formats(of: matrices) {
+      for kernel in library.productKernels(of: format) where !names.contains(kernel.name) {
+        names.append(kernel.name)
+      }
+      if format == .f32, let openBLAS { names.append("openblas_sgemm_\(openBLAS.coreType)") }
     }
-    return products + vectors.kernelNames
+    return names + vectors.kernelNames.filter { !names.contains($0) }
+  }
+
+  /// The instruction sets that the products of those matrices are compiled for, that of most
+  /// weights first: `avx512vnni`, or `avx2 + avx512vnni` where a format has no kernel of the level.
+  func instructionSets(of matrices: [Linear]) -> String {
+    var levels: [String] = []
+    for format in formats(of: matrices) {
+      for kernel in library.productKernels(of: format).reversed()
+      where !levels.contains(kernel.instructionSet.rawValue)
+        && !kernel.name.hasPrefix("quantize")
+      {
+        levels.append(kernel.instructionSet.rawValue)
+      }
+    }
+    return levels.joined(separator: " + ")
+  }
+
+  /// The formats of matrices, that of most weights first.
+  private func formats(of matrices: [Linear]) -> [WeightFormat] {
+    var counts: [WeightFormat: Int] = [:]
+    for matrix in matrices { counts[matrix.format, default: 0] += matrix.parameterCount }
+    return counts.sorted { ($1.value, $0.key.name) < ($0.value, $1.key.name) }.map(\.key)
   }
 
   /// Performs every row, in contiguous ranges over the threads; one row stays on the caller. Allocates

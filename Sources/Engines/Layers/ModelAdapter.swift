@@ -74,10 +74,35 @@ extension FloatMatrix {
   /// An adapter's factor: binary16 stays that, other elements become binary32.
   convenience init(_ tensor: SafetensorsTensor, of file: AdapterFile) throws(InputError) {
     let isHalf = tensor.element == .f16
+    let storage =
+      isHalf ? try Self.bytes(of: tensor, in: file.file) : try Self.floats(of: tensor, in: file)
+    try Self.check(storage, isHalf: isHalf, tensor, of: file.file)
     self.init(
-      isHalf ? try Self.bytes(of: tensor, in: file.file) : try Self.floats(of: tensor, in: file),
+      storage,
       rows: tensor.shape.rowCount, columns: tensor.shape.columnCount,
       format: isHalf ? .f16 : .f32)
+  }
+
+  /// Refuses an element that is not a finite number: every product with it would be none.
+  private static func check(
+    _ storage: borrowing AlignedStorage, isHalf: Bool, _ tensor: SafetensorsTensor,
+    of file: SafetensorsFile
+  ) throws(InputError) {
+    let bytes = storage.bytes
+    for index in 0..<tensor.shape.elementCount {
+      // Inside the bytes, which hold that many elements; any bits are an integer.
+      let isFinite =
+        isHalf
+        ? unsafe bytes.unsafeLoadUnaligned(fromByteOffset: 2 * index, as: UInt16.self) & 0x7C00
+          != 0x7C00
+        : unsafe bytes.unsafeLoadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)
+          & 0x7F80_0000 != 0x7F80_0000
+      guard !isFinite else { continue }
+      let (row, column) = index.quotientAndRemainder(dividingBy: tensor.shape.columnCount)
+      throw InputError(
+        file: file.path, place: "tensor \(tensor.name)", offset: tensor.offset,
+        reason: "row \(row), column \(column): not a finite number")
+    }
   }
 
   private static func bytes(

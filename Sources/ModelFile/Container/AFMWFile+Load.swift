@@ -23,7 +23,7 @@ extension AFMWFile {
   ///
   /// - Parameters:
   ///   - indices: places in `tensors`.
-  ///   - threads: how many threads work at once, at most the processors that there are.
+  ///   - threads: how many threads work at once; fewer where the system refuses one.
   ///   - progress: called from the working threads with the plane bytes ready so far.
   /// - Throws: the first fault in file order: a digest or checksum that does not match, a frame
   ///   that zstd refuses, values that the format forbids; with tensor, frame and file offset.
@@ -79,7 +79,7 @@ extension AFMWFile {
       }
       return mapping
     } catch let error as FileError {
-      throw InputError(file: path, offset: offset, reason: error.summary)
+      throw InputError(error, file: path, offset: offset)
     } catch let error as InputError {
       throw error
     } catch {
@@ -94,6 +94,15 @@ extension AFMWFile {
     } catch {
       throw error.inFile(path)
     }
+  }
+}
+
+extension FileError {
+  /// What the system refused of a frame.
+  func at(frame: Int, of table: FrameTable, tensor: String?) -> InputError {
+    var error = summary.at(frame: frame, of: table, tensor: tensor)
+    error.isLackOfResources = isLackOfResources
+    return error
   }
 }
 

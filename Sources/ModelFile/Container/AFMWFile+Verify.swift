@@ -24,7 +24,7 @@ extension AFMWFile {
       let loaded = try load(batch, threads: threads) { bytes, _ in
         progress?(before + bytes, total)
       }
-      try naming { () throws(InputError) in
+      _ = try naming { () throws(InputError) in
         try WorkerGroup.forEach(loaded.count, threads: threads, context: { () }) {
           _, number throws(InputError) in
           try loaded[number].verifyDigests()
@@ -85,7 +85,7 @@ extension AFMWFile {
     var compressed = AlignedStorage(byteCount: frame.compressedByteCount)
     var bytes = compressed.mutableBytes
     do { try file.read(at: frame.offset, into: &bytes) } catch {
-      throw error.summary.at(frame: index, of: table, tensor: nil)
+      throw error.at(frame: index, of: table, tensor: nil)
     }
     guard ContentDigest.of(compressed.bytes) == frame.digest else {
       throw "the compressed bytes do not match their digest".at(
@@ -108,7 +108,7 @@ extension AFMWFile {
       do {
         try file.read(at: frame.offset + start, into: &bytes, byteCount: count)
       } catch {
-        throw error.summary.at(frame: index, of: table, tensor: tensor)
+        throw error.at(frame: index, of: table, tensor: tensor)
       }
       let read = bytes.bytes.extracting(0..<count)
       if start == 0, !Self.isStoredFrameStart(read, frame: frame, planeOffset: planeOffset) {

@@ -5,9 +5,9 @@ import Tokenization
 
 /// An open `.afmw` file: its header, tokenizer and tensor directory, and the way to tensor bytes.
 ///
-/// Opening reads and checks the first 64 bytes and the index at the end, nothing else; tensor
-/// bytes are read when they are asked for, never mapped behind the caller's back. May be used from
-/// several threads at once. The format is specified in <doc:Container>.
+/// Opening reads and checks the first 64 bytes and the index at the end, nothing else, and maps
+/// nothing; tensor bytes are read when they are asked for, through ``ModelLoader``, which maps the
+/// file meanwhile. May be used from several threads at once. The format is specified in <doc:Container>.
 public final class AFMWFile: Sendable {
   /// The path that was opened.
   public let path: String
@@ -41,7 +41,7 @@ public final class AFMWFile: Sendable {
     do {
       file = try InputFile(opening: path)
     } catch {
-      throw InputError(file: path, reason: error.summary)
+      throw InputError(error, file: path)
     }
     self.path = path
     byteCount = file.byteCount
@@ -92,7 +92,7 @@ public final class AFMWFile: Sendable {
   public func evictFromPageCache() throws(InputError) -> Double {
     file.evict()
     do { return try MappedFile(file).residentAtStart } catch {
-      throw InputError(file: path, reason: error.summary)
+      throw InputError(error, file: path)
     }
   }
 
@@ -123,7 +123,7 @@ extension InputFile {
     do {
       try read(at: offset, into: &raw)
     } catch {
-      throw InputError(offset: offset, reason: error.summary)
+      throw InputError(error, offset: offset)
     }
     return bytes
   }

@@ -24,10 +24,27 @@ enum HeaderSection {
     do {
       return try JSONDecoder().decode(Value.self, from: Data(bytes))
     } catch let error as DecodingError {
+      if case .dataCorrupted(let context) = error, context.codingPath.isEmpty {
+        throw try numberFault(Value.self, bytes, in: section) ?? section.error("not valid JSON")
+      }
       throw section.error(reason(of: error))
     } catch {
       throw section.error("not valid JSON")
     }
+  }
+
+  /// What is wrong with JSON that the decoder calls invalid: it says so of numbers too.
+  private static func numberFault<Value: Decodable>(
+    _: Value.Type, _ bytes: [UInt8], in section: IndexReader
+  ) throws(InputError) -> InputError? {
+    let numbers: JSONNumberFault
+    do {
+      numbers = try JSONNumberFault(bytes, fileOffset: section.offset, place: section.place)
+    } catch {
+      throw section.error("not valid JSON: \(error.reason)", at: error.offset)
+    }
+    let fault = numbers.find { (try? JSONDecoder().decode(Value.self, from: Data($0))) != nil }
+    return fault.map { section.error($0.reason, at: section.offset + $0.position) }
   }
 
   /// Refuses what a recursive parser could choke on before it sees it.
@@ -75,7 +92,8 @@ enum HeaderSection {
     return switch error {
     case .keyNotFound(let key, _): "\(key.stringValue) is missing"
     case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      "\(name(context.codingPath)) has the wrong type"
+      context.codingPath.isEmpty
+        ? "a JSON object is expected" : "\(name(context.codingPath)) has the wrong type"
     case .dataCorrupted(let context):
       context.codingPath.isEmpty
         ? "not valid JSON" : "\(name(context.codingPath)) has an impossible value"

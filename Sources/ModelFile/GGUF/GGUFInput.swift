@@ -13,7 +13,7 @@ final class GGUFInput: Sendable {
     do throws(FileError) {
       file = try InputFile(opening: path)
     } catch {
-      throw InputError(file: path, reason: error.summary)
+      throw InputError(error, file: path)
     }
   }
 
@@ -24,7 +24,7 @@ final class GGUFInput: Sendable {
     do throws(FileError) {
       try file.read(at: offset, into: &bytes)
     } catch {
-      throw InputError(file: path, place: place, offset: offset, reason: error.summary)
+      throw InputError(error, file: path, place: place, offset: offset)
     }
   }
 }

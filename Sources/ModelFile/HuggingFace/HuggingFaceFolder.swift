@@ -23,7 +23,7 @@ struct HuggingFaceFolder {
       if bytes.count <= limit { return bytes }
     } catch {
       if error.isMissing { return nil }
-      throw InputError(file: path, reason: error.summary)
+      throw InputError(error, file: path)
     }
     throw InputError(file: path, reason: "the file is longer than \(limit) bytes")
   }

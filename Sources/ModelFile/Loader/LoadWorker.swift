@@ -80,7 +80,8 @@ struct LoadWorker: ~Copyable {
         try source.mapped.mapping.populate(job.fileRange, of: source.file)
       }
     } catch {
-      throw source.fault(error.summary, job)
+      throw error.at(
+        frame: job.frame, of: source.table, tensor: source.plan.tensors[job.tensor].name)
     }
   }
 

@@ -20,6 +20,12 @@ import TensorCore
 /// but not unchecked.
 ///
 /// Memory: the tensors, about 1.3 MiB a thread, and the mapped pages of the last 48 MiB of frames.
+///
+/// The whole file is mapped while it is loaded. Pages that cannot be read when their frame's turn
+/// comes are an error; if another process shortens the file in the moment between that and their
+/// use, the system raises SIGBUS. `afm-bench` has a handler that ends it with one line; a program
+/// that loads files which others may shorten needs its own. ``AFMWFile`` reads what it reads by
+/// itself without a mapping.
 public struct ModelLoader: Sendable {
   /// How many threads work at once.
   public var threads: Int
@@ -80,7 +86,6 @@ public struct ModelLoader: Sendable {
     var report = LoadReport()
     report.startNanoseconds = start
     report.residentShare = source.mapped.residentAtStart
-    report.threadCount = min(threads, max(1, source.plan.jobs.count))
     do {
       try runJobs(source, &report)
       try finish(source, &report)
@@ -105,7 +110,7 @@ public struct ModelLoader: Sendable {
   func source(_ file: AFMWFile, _ indices: [Int]) throws(LoadError) -> LoadSource {
     let mapped: MappedFile
     do { mapped = try MappedFile(file.file) } catch {
-      throw .input(InputError(file: file.path, reason: error.summary))
+      throw .input(InputError(error, file: file.path))
     }
     let plan = LoadPlan(
       indices.map { file.tensors[$0] }, table: file.table, mapped: mapped,
@@ -119,7 +124,7 @@ public struct ModelLoader: Sendable {
       total: source.plan.jobs.reduce(0) { $0 + $1.byteCount }, report: progress)
     let workers = Atomic<Int>(0)
     let accounts = Mutex<[StageClock]>([])
-    try WorkerGroup.forEach(
+    report.threadCount = try WorkerGroup.forEach(
       source.plan.jobs.count, threads: threads,
       context: {
         LoadWorker(

@@ -27,7 +27,7 @@ package final class SafetensorsFile: Sendable {
   package init(path: String) throws(InputError) {
     let file: InputFile
     do throws(FileError) { file = try InputFile(opening: path) } catch {
-      throw InputError(file: path, reason: error.summary)
+      throw InputError(error, file: path)
     }
     self.path = path
     byteCount = file.byteCount
@@ -81,7 +81,7 @@ package final class SafetensorsFile: Sendable {
       do throws(FileError) {
         try file.read(at: offset, into: &bytes)
       } catch {
-        throw InputError(file: path, place: place, offset: offset, reason: error.summary)
+        throw InputError(error, file: path, place: place, offset: offset)
       }
     case .memory(let content):
       guard offset >= 0, bytes.byteCount <= content.count - offset else {
@@ -102,7 +102,7 @@ extension InputFile {
     // Any bytes are valid elements.
     var raw = unsafe span.mutableBytes
     do throws(FileError) { try read(at: 0, into: &raw) } catch {
-      throw InputError(place: "header", offset: 0, reason: error.summary)
+      throw InputError(error, place: "header", offset: 0)
     }
     return bytes
   }

@@ -24,7 +24,7 @@ struct SafetensorsPlace {
       _ = try InputFile(opening: path)
     } catch {
       guard error.reason == .isDirectory else {
-        throw InputError(file: path, reason: error.summary)
+        throw InputError(error, file: path)
       }
       folder = HuggingFaceFolder(path: path)
       if try folder.bytes(of: Self.indexName, limit: SafetensorsShards.indexByteCountLimit) != nil {

@@ -12,8 +12,8 @@ public struct ASTCLayoutError: Error, Hashable, Sendable, CustomStringConvertibl
     case block(String)
     /// Bytes of padding that are not zero.
     case padding
-    /// A scale that is not finite, negative, or not that of its tensor; or a minimum that is not
-    /// finite.
+    /// A scale that is not finite, negative, too large, or not that of its tensor; or a minimum
+    /// that is not finite.
     case number
   }
 

@@ -188,7 +188,8 @@ extension ASTCTileLayout {
       let scale = Float(bitPattern: bits(row))
       let isWrong =
         row < rows
-        ? !scale.isFinite || scale.sign == .minus || (format == .astc6x6HDR && bits(row) != bits(0))
+        ? scale.sign == .minus || !(scale <= format.largestScale)
+          || (format == .astc6x6HDR && bits(row) != bits(0))
         : bits(row) != 0
       if isWrong {
         throw ASTCLayoutError(row < rows ? .number : .padding, band: row / 16, row: row % 16)

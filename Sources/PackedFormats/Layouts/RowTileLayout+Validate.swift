@@ -6,8 +6,9 @@ extension RowTileLayout {
   ///   - codes: the whole plane of codes, of `byteCount(of:)` bytes.
   ///   - scales: the whole plane of scales, likewise.
   /// - Throws: the first fault, by tile, plane, row and column: padding that is not as specified,
-  ///   the code −128, a scale that is not finite or has its sign bit set, a minimum that is not
-  ///   finite, a per-tensor scale that differs between rows.
+  ///   the code −128, a scale that is not finite, has its sign bit set or is above
+  ///   `WeightFormat.largestScale`, a minimum that is not finite, a per-tensor scale that differs
+  ///   between rows.
   ///
   /// Reads every scale; of 2- and 4-bit codes only the padding.
   public func validate(
@@ -108,6 +109,8 @@ extension RowTileLayout {
             throw number(.nonFiniteScale, tile, row, group)
           } else if bits >> 31 != 0 {
             throw number(.negativeScale, tile, row, group)
+          } else if bits > format.largestScale.bitPattern {
+            throw number(.outOfRange, tile, row, group)
           } else if isShared, bits != UInt32(littleEndian: shared) {
             throw number(.unequalScales, tile, row, group)
           }

@@ -15,16 +15,38 @@ package struct ChatTemplateError: Error, Hashable, Sendable, CustomStringConvert
     case limit = "limit"
   }
 
+  /// A longer reason is cut: names and messages in it are the template's own.
+  package static let maximumReasonScalars = 240
+
   package var kind: Kind
   /// 1 for the first line of the template.
   package var line: Int
-  package var reason: String
+  /// One line without control characters, at most `maximumReasonScalars` long and an ellipsis.
+  package private(set) var reason: String
 
   package init(_ kind: Kind, line: Int, _ reason: String) {
     self.kind = kind
     self.line = line
-    self.reason = reason
+    self.reason = Self.printable(reason)
   }
 
-  package var description: String { "chat template: line \(line): \(reason)" }
+  package var description: String { "line \(line): \(reason)" }
+
+  /// The beginning of a text, with escapes for what would move a terminal's cursor or hide text.
+  private static func printable(_ text: String) -> String {
+    var result = ""
+    var count = 0
+    for scalar in text.unicodeScalars {
+      let shown =
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
+          scalar.escaped(asASCII: true)
+        default: String(scalar)
+        }
+      count += shown.unicodeScalars.count
+      guard count <= maximumReasonScalars else { return result + "…" }
+      result += shown
+    }
+    return result
+  }
 }

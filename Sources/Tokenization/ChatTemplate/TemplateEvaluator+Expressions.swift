@@ -4,33 +4,30 @@ extension TemplateEvaluator {
   mutating func evaluate(
     _ expression: TemplateExpression
   ) throws(ChatTemplateError) -> TemplateValue {
-    let line = expression.line
-    try charge(1, line: line)
+    let outer = try budget.enter(line: expression.line)
+    defer { budget.leave(to: outer) }
+    try budget.spend(1)
     switch expression.kind {
     case .literal(let value): return value
-    case .name(let name): return lookUp(name)
-    case .list(let elements, let isTuple):
-      return try list(try evaluateAll(elements), isTuple: isTuple, line: line)
-    case .mapping(let entries): return try evaluateMapping(entries, line: line)
+    case .name(let name): return try lookUp(name)
+    case .list(let elements, let isTuple): return try evaluateList(elements, isTuple: isTuple)
+    case .mapping(let entries): return try evaluateMapping(entries)
     case .attribute(let target, let name):
-      return try attribute(name, of: try evaluate(target), line: line)
+      return try attribute(name.key, of: try evaluate(target))
     case .item(let target, let key):
       let value = try evaluate(target)
-      return try item(try evaluate(key), of: value, line: line)
+      return try item(try evaluate(key), of: value)
     case .slice(let target, let from, let to, let step):
-      return try evaluateSlice(of: target, from: from, to: to, step: step, line: line)
-    case .call(let callee, let arguments):
-      return try evaluateCall(callee, arguments, line: line)
-    case .filter(let operand, let name, let arguments):
+      return try evaluateSlice(of: target, from: from, to: to, step: step)
+    case .call(let callee, let arguments): return try evaluateCall(callee, arguments)
+    case .filter(let operand, let filter, let arguments):
       let value = try evaluate(operand)
-      return try apply(
-        filter: name, to: value, try evaluate(arguments: arguments, line: line))
-    case .test(let operand, let name, let arguments):
+      return try apply(filter, to: value, try evaluate(arguments: arguments))
+    case .test(let operand, let test, let arguments):
       let value = try evaluate(operand)
-      let bound = try evaluate(arguments: arguments, line: line)
-      return .boolean(try passes(test: name, value, bound))
+      return .boolean(try passes(test, value, try evaluate(arguments: arguments)))
     case .not(let operand): return .boolean(!(try evaluate(operand).isTrue))
-    case .negate(let operand): return try negated(try evaluate(operand), line: line)
+    case .negate(let operand): return try negated(try evaluate(operand))
     case .and(let left, let right):
       let value = try evaluate(left)
       return value.isTrue ? try evaluate(right) : value
@@ -39,44 +36,42 @@ extension TemplateEvaluator {
       return value.isTrue ? value : try evaluate(right)
     case .arithmetic(let symbol, let left, let right):
       let value = try evaluate(left)
-      return try arithmetic(symbol, value, try evaluate(right), line: line)
+      return try arithmetic(symbol, value, try evaluate(right))
     case .comparison(let first, let others): return try evaluateComparison(first, others)
     case .conditional(let condition, let then, let otherwise):
       if try evaluate(condition).isTrue { return try evaluate(then) }
-      guard let otherwise else { return .undefined("the condition is false and has no else") }
+      guard let otherwise else { return .undefined(.condition) }
       return try evaluate(otherwise)
     }
   }
 
-  private mutating func evaluateAll(
-    _ expressions: [TemplateExpression]
-  ) throws(ChatTemplateError) -> [TemplateValue] {
-    var values: [TemplateValue] = []
-    for expression in expressions { values.append(try evaluate(expression)) }
-    return values
+  private mutating func evaluateList(
+    _ expressions: [TemplateExpression], isTuple: Bool
+  ) throws(ChatTemplateError) -> TemplateValue {
+    var builder = try TemplateListBuilder(reserving: expressions.count, &budget)
+    for expression in expressions { try builder.append(try evaluate(expression), &budget) }
+    return .list(TemplateList(builder, isTuple: isTuple))
   }
 
   private mutating func evaluateMapping(
-    _ entries: [(key: TemplateExpression, value: TemplateExpression)], line: Int
+    _ entries: [(key: TemplateExpression, value: TemplateExpression)]
   ) throws(ChatTemplateError) -> TemplateValue {
     var mapping = TemplateMapping()
     for entry in entries {
-      guard case .string(let key) = try evaluate(entry.key) else {
-        throw ChatTemplateError(.unsupported, line: line, "a key that is no string")
+      guard case .string(let text) = try evaluate(entry.key) else {
+        throw failure(.unsupported, "a key that is no string")
       }
-      let value = try evaluate(entry.value)
-      try checkPlain(value, line: line)
-      try charge(mapping.entries.count, line: line)
-      mapping[key: key] = value
+      let key = try TemplateKey(text, &budget)
+      try mapping.set(key, try evaluate(entry.value), &budget)
     }
     return .mapping(mapping)
   }
 
   mutating func evaluate(
-    arguments: TemplateArguments, line: Int
+    arguments: TemplateArguments
   ) throws(ChatTemplateError) -> TemplateCallArguments {
-    var result = TemplateCallArguments(line: line)
-    result.positional = try evaluateAll(arguments.positional)
+    var result = TemplateCallArguments(line: budget.line)
+    for expression in arguments.positional { result.positional.append(try evaluate(expression)) }
     for (name, value) in arguments.named { result.named.append((name, try evaluate(value))) }
     return result
   }
@@ -84,91 +79,93 @@ extension TemplateEvaluator {
   // MARK: Parts of values
 
   /// The elements that a loop goes through.
-  mutating func elements(
-    of value: TemplateValue, line: Int
-  ) throws(ChatTemplateError) -> [TemplateValue] {
-    let elements: [TemplateValue]
+  mutating func elements(of value: TemplateValue) throws(ChatTemplateError) -> [TemplateValue] {
     switch value {
-    case .undefined: elements = []
-    case .list(let list): elements = list.elements
-    case .mapping(let mapping): elements = mapping.entries.map { .string($0.key) }
+    case .undefined: return []
+    case .list(let list): return try list.elements(&budget)
+    case .mapping(let mapping):
+      var keys = try TemplateListBuilder(reserving: mapping.count, &budget)
+      for entry in try mapping.entries(&budget) {
+        try keys.append(.string(entry.key.text), &budget)
+      }
+      return keys.elements
     case .string(let text):
-      try charge(text.utf8.count, line: line)
-      elements = text.unicodeScalars.map { .string(String($0)) }
-    default:
-      throw ChatTemplateError(.type, line: line, "\(value.typeName) has no elements")
+      var scalars = TemplateListBuilder()
+      for scalar in try text.scalars(&budget) {
+        try scalars.append(.string(String(scalar)), &budget)
+      }
+      return scalars.elements
+    default: throw failure(.type, "\(value.type.rawValue) has no elements")
     }
-    try charge(elements.count / 8, line: line)
-    return elements
   }
 
   mutating func attribute(
-    _ name: String, of value: TemplateValue, line: Int
+    _ name: TemplateKey, of value: TemplateValue
   ) throws(ChatTemplateError) -> TemplateValue {
     switch value {
-    case .undefined(let reason): throw ChatTemplateError(.undefined, line: line, reason)
+    case .undefined(let undefined): throw try failure(undefined)
     case .mapping(let mapping):
-      try charge(mapping.entries.count / 8, line: line)
-      if let value = mapping[key: name] { return value }
+      if let value = try mapping.value(for: name, &budget) { return value }
     case .namespace(let index):
-      if let value = namespaces[index][key: name] { return value }
+      if let value = try namespaces[index].value(for: name, &budget) { return value }
     case .loop(let index):
-      if let value = loopAttribute(name, of: index) { return value }
+      if let value = loopAttribute(try name.text.read(&budget), of: index) { return value }
     default: break
     }
-    return .undefined("\(value.typeName) has no attribute '\(name)'")
+    return .undefined(
+      TemplateUndefined(cause: .attribute(of: value.type), name: name.text))
   }
 
   private func loopAttribute(_ name: String, of index: Int) -> TemplateValue? {
     guard loops.indices.contains(index) else { return nil }
-    let (position, elements) = (loops[index].index, loops[index].elements)
+    let (position, count) = (loops[index].index, loops[index].elements.count)
     switch name {
     case "index": return .integer(position + 1)
     case "index0": return .integer(position)
-    case "revindex": return .integer(elements.count - position)
-    case "revindex0": return .integer(elements.count - position - 1)
+    case "revindex": return .integer(count - position)
+    case "revindex0": return .integer(count - position - 1)
     case "first": return .boolean(position == 0)
-    case "last": return .boolean(position == elements.count - 1)
-    case "length": return .integer(elements.count)
+    case "last": return .boolean(position == count - 1)
+    case "length": return .integer(count)
     case "depth": return .integer(1)
     case "depth0": return .integer(0)
-    case "previtem": return position > 0 ? elements[position - 1] : nil
-    case "nextitem": return position + 1 < elements.count ? elements[position + 1] : nil
+    case "previtem": return position > 0 ? loops[index].elements[position - 1] : nil
+    case "nextitem": return position + 1 < count ? loops[index].elements[position + 1] : nil
     default: return nil
     }
   }
 
   private mutating func item(
-    _ key: TemplateValue, of value: TemplateValue, line: Int
+    _ key: TemplateValue, of value: TemplateValue
   ) throws(ChatTemplateError) -> TemplateValue {
-    if case .string(let name) = key { return try attribute(name, of: value, line: line) }
-    if case .undefined(let reason) = value {
-      throw ChatTemplateError(.undefined, line: line, reason)
+    if case .string(let name) = key {
+      return try attribute(try TemplateKey(name, &budget), of: value)
     }
+    if case .undefined(let undefined) = value { throw try failure(undefined) }
+    let missing = TemplateUndefined.Cause.element(of: value.type)
     guard let index = key.integerValue else {
-      return .undefined("\(value.typeName) has no element \(key.typeName)")
+      let name = TemplateString(given: key.type.rawValue)
+      return .undefined(TemplateUndefined(cause: missing, name: name))
     }
-    let missing = TemplateValue.undefined("\(value.typeName) has no element \(index)")
     switch value {
     case .list(let list):
-      let place = index < 0 ? index + list.elements.count : index
-      return list.elements.indices.contains(place) ? list.elements[place] : missing
+      let place = index < 0 ? index + list.count : index
+      if let element = list.element(at: place) { return element }
     case .string(let text):
-      try charge(text.utf8.count / 32, line: line)
-      let scalars = text.unicodeScalars
+      let scalars = try TemplateScalars(text, &budget)
       let place = index < 0 ? index + scalars.count : index
-      guard place >= 0,
-        let found = scalars.index(scalars.startIndex, offsetBy: place, limitedBy: scalars.endIndex),
-        found < scalars.endIndex
-      else { return missing }
-      return .string(String(scalars[found]))
-    default: return missing
+      if (0..<scalars.count).contains(place) {
+        return .string(try TemplateString(utf8: scalars.utf8(of: place..<place + 1), &budget))
+      }
+    default: break
     }
+    return .undefined(
+      TemplateUndefined(cause: missing, name: TemplateString(given: String(index))))
   }
 
   private mutating func evaluateSlice(
     of target: TemplateExpression, from: TemplateExpression?, to: TemplateExpression?,
-    step: TemplateExpression?, line: Int
+    step: TemplateExpression?
   ) throws(ChatTemplateError) -> TemplateValue {
     let value = try evaluate(target)
     func bound(
@@ -178,122 +175,102 @@ extension TemplateEvaluator {
       let value = try evaluator.evaluate(expression)
       if case .none = value { return nil }
       guard let index = value.integerValue else {
-        throw ChatTemplateError(.type, line: line, "\(value.typeName) as the bound of a slice")
+        throw evaluator.failure(.type, "\(value.type.rawValue) as the bound of a slice")
       }
       return index
     }
     let (from, to) = (try bound(from, &self), try bound(to, &self))
     let step = try bound(step, &self) ?? 1
-    guard step != 0 else { throw ChatTemplateError(.type, line: line, "the step of a slice is 0") }
+    guard step != 0 else { throw failure(.type, "the step of a slice is 0") }
     switch value {
     case .list(let source):
-      let indices = Self.indices(from: from, to: to, step: step, count: source.elements.count)
-      return try list(indices.map { source.elements[$0] }, isTuple: source.isTuple, line: line)
+      let indices = TemplateSlice(from: from, to: to, step: step, of: source.count)
+      var slice = try TemplateListBuilder(reserving: indices.count, &budget)
+      for index in indices.all {
+        if let element = source.element(at: index) { try slice.append(element, &budget) }
+      }
+      return .list(TemplateList(slice, isTuple: source.isTuple))
     case .string(let source):
-      try charge(source.utf8.count / 32, line: line)
-      let scalars = Array(source.unicodeScalars)
-      let indices = Self.indices(from: from, to: to, step: step, count: scalars.count)
-      var result = String.UnicodeScalarView()
-      for index in indices { result.append(scalars[index]) }
-      return try text(String(result), line: line)
-    case .undefined(let reason): throw ChatTemplateError(.undefined, line: line, reason)
-    default: throw ChatTemplateError(.type, line: line, "\(value.typeName) has no slices")
+      let scalars = try TemplateScalars(source, &budget)
+      let indices = TemplateSlice(from: from, to: to, step: step, of: scalars.count)
+      return .string(try scalars.text(at: indices, &budget))
+    case .undefined(let undefined): throw try failure(undefined)
+    default: throw failure(.type, "\(value.type.rawValue) has no slices")
     }
-  }
-
-  /// The indices of a Python slice over so many elements.
-  static func indices(from: Int?, to: Int?, step: Int, count: Int) -> [Int] {
-    func clamped(_ bound: Int, _ range: ClosedRange<Int>) -> Int {
-      let index = bound < 0 ? bound + count : bound
-      return min(max(index, range.lowerBound), range.upperBound)
-    }
-    // Steps longer than the whole take one element, whatever their length.
-    let stride = min(max(step, -count - 1), count + 1)
-    if step > 0 {
-      let first = from.map { clamped($0, 0...count) } ?? 0
-      let end = to.map { clamped($0, 0...count) } ?? count
-      return Array(Swift.stride(from: first, to: end, by: stride))
-    }
-    let first = from.map { clamped($0, -1...count - 1) } ?? count - 1
-    let end = to.map { clamped($0, -1...count - 1) } ?? -1
-    return Array(Swift.stride(from: first, to: end, by: stride))
   }
 
   // MARK: Calls
 
   private mutating func evaluateCall(
-    _ callee: TemplateExpression, _ arguments: TemplateArguments, line: Int
+    _ callee: TemplateExpression, _ arguments: TemplateArguments
   ) throws(ChatTemplateError) -> TemplateValue {
     if case .attribute(let target, let name) = callee.kind {
       let value = try evaluate(target)
-      let bound = try evaluate(arguments: arguments, line: line)
-      if let result = try call(method: name, of: value, bound) { return result }
-      return try call(try attribute(name, of: value, line: line), bound)
+      let bound = try evaluate(arguments: arguments)
+      if let method = name.method, let result = try call(method, of: value, bound) {
+        return result
+      }
+      return try call(try attribute(name.key, of: value), bound)
     }
     let function = try evaluate(callee)
-    return try call(function, try evaluate(arguments: arguments, line: line))
+    return try call(function, try evaluate(arguments: arguments))
   }
 
   private mutating func call(
     _ function: TemplateValue, _ arguments: TemplateCallArguments
   ) throws(ChatTemplateError) -> TemplateValue {
-    let line = arguments.line
+    try budget.spend(1)
     switch function {
     case .macro(let index): return try call(macro: index, arguments)
     case .function(.raiseException):
       let values = try arguments.bound(to: ["message"], of: "raise_exception")
-      let message = try printed(values[0] ?? .string(""), line: line)
-      throw ChatTemplateError(.raised, line: line, message)
+      let message = try printed(values[0] ?? .string(""))
+      throw failure(.raised, try message.read(&budget))
     case .function(.namespace):
+      try budget.spend(memory: 128)
       namespaces.append(try mapping(from: arguments, of: "namespace"))
       return .namespace(namespaces.count - 1)
     case .function(.dict): return .mapping(try mapping(from: arguments, of: "dict"))
     case .function(.range): return try range(arguments)
-    case .undefined(let reason): throw ChatTemplateError(.undefined, line: line, reason)
-    default:
-      throw ChatTemplateError(.type, line: line, "\(function.typeName) cannot be called")
+    case .undefined(let undefined): throw try failure(undefined)
+    default: throw failure(.type, "\(function.type.rawValue) cannot be called")
     }
   }
 
   private mutating func mapping(
     from arguments: TemplateCallArguments, of name: String
   ) throws(ChatTemplateError) -> TemplateMapping {
-    try charge(16, line: arguments.line)
     var result = TemplateMapping()
     if let first = arguments.positional.first {
       guard case .mapping(let mapping) = first, arguments.positional.count == 1 else {
-        throw ChatTemplateError(.type, line: arguments.line, "\(name) takes at most one mapping")
+        throw failure(.type, "\(name) takes at most one mapping")
       }
+      try mapping.payForCopy(&budget)
       result = mapping
     }
-    for (key, value) in arguments.named {
-      try checkPlain(value, line: arguments.line)
-      result[key: key] = value
-    }
+    for (key, value) in arguments.named { try result.set(key.key, value, &budget) }
     return result
   }
 
   private mutating func range(
     _ arguments: TemplateCallArguments
   ) throws(ChatTemplateError) -> TemplateValue {
-    let line = arguments.line
     let bounds = arguments.positional.compactMap(\.integerValue)
     guard bounds.count == arguments.positional.count, (1...3).contains(bounds.count),
       arguments.named.isEmpty
-    else { throw ChatTemplateError(.type, line: line, "range takes one to three integers") }
+    else { throw failure(.type, "range takes one to three integers") }
     let first = bounds.count == 1 ? 0 : bounds[0]
     let end = bounds.count == 1 ? bounds[0] : bounds[1]
     let step = bounds.count == 3 ? bounds[2] : 1
-    guard step != 0 else { throw ChatTemplateError(.type, line: line, "range with step 0") }
-    var values: [TemplateValue] = []
+    guard step != 0 else { throw failure(.type, "range with step 0") }
+    var values = TemplateListBuilder()
     var next = first
     while step > 0 ? next < end : next > end {
-      try charge(1, line: line)
-      values.append(.integer(next))
+      try values.append(.integer(next), &budget)
       let (sum, overflows) = next.addingReportingOverflow(step)
       if overflows { break }
       next = sum
     }
-    return .list(values)
+    return .list(TemplateList(values, isTuple: false))
   }
 }

@@ -1,56 +1,88 @@
 // Arithmetic and comparisons, as Python has them.
 
 extension TemplateEvaluator {
-  func negated(_ value: TemplateValue, line: Int) throws(ChatTemplateError) -> TemplateValue {
+  func negated(_ value: TemplateValue) throws(ChatTemplateError) -> TemplateValue {
     if let integer = value.integerValue {
       let (result, overflows) = (0).subtractingReportingOverflow(integer)
-      guard !overflows else { throw ChatTemplateError(.type, line: line, "integer overflow") }
+      guard !overflows else { throw failure(.type, "integer overflow") }
       return .integer(result)
     }
     guard case .real(let real) = value else {
-      throw ChatTemplateError(.type, line: line, "\(value.typeName) has no sign")
+      throw failure(.type, "\(value.type.rawValue) has no sign")
     }
     return .real(-real)
   }
 
   mutating func arithmetic(
-    _ symbol: String, _ left: TemplateValue, _ right: TemplateValue, line: Int
+    _ symbol: String, _ left: TemplateValue, _ right: TemplateValue
   ) throws(ChatTemplateError) -> TemplateValue {
-    if symbol == "~" {
-      let joined = try printed(left, line: line) + (try printed(right, line: line))
-      return try text(joined, line: line)
-    }
+    try budget.spend(1)
+    if symbol == "~" { return try joined(try printed(left), try printed(right)) }
     for operand in [left, right] {
-      if case .undefined(let reason) = operand {
-        throw ChatTemplateError(.undefined, line: line, reason)
-      }
+      if case .undefined(let undefined) = operand { throw try failure(undefined) }
     }
     switch (symbol, left, right) {
-    case ("+", .string(let a), .string(let b)): return try text(a + b, line: line)
+    case ("+", .string(let a), .string(let b)): return try joined(a, b)
     case ("+", .list(let a), .list(let b)) where a.isTuple == b.isTuple:
-      return try list(a.elements + b.elements, isTuple: a.isTuple, line: line)
+      var sum = try TemplateListBuilder(reserving: a.count + b.count, &budget)
+      try sum.append(contentsOf: a, &budget)
+      try sum.append(contentsOf: b, &budget)
+      return .list(TemplateList(sum, isTuple: a.isTuple))
     case ("*", .string(let unit), let count), ("*", let count, .string(let unit)):
-      guard let count = count.integerValue else { break }
-      try charge(1, line: line)
-      let (bytes, overflows) = unit.utf8.count.multipliedReportingOverflow(by: max(count, 0))
-      guard !overflows, bytes <= limits.maximumOutputBytes else {
-        throw ChatTemplateError(.limit, line: line, "a repeated text is too long")
-      }
-      return try text(String(repeating: unit, count: max(count, 0)), line: line)
+      if let count = count.integerValue { return try repeated(unit, max(count, 0)) }
+    case ("*", .list(let unit), let count), ("*", let count, .list(let unit)):
+      if let count = count.integerValue { return try repeated(unit, max(count, 0)) }
     default: break
     }
     if let a = left.integerValue, let b = right.integerValue, symbol != "/" {
-      return .integer(try integerArithmetic(symbol, a, b, line: line))
+      return .integer(try integerArithmetic(symbol, a, b))
     }
     guard let a = left.number, let b = right.number else {
-      throw ChatTemplateError(
-        .type, line: line, "\(left.typeName) \(symbol) \(right.typeName) has no meaning")
+      throw failure(
+        .type, "\(left.type.rawValue) \(symbol) \(right.type.rawValue) has no meaning")
     }
-    return .real(try realArithmetic(symbol, a, b, line: line))
+    return .real(try realArithmetic(symbol, a, b))
+  }
+
+  private mutating func joined(
+    _ left: TemplateString, _ right: TemplateString
+  ) throws(ChatTemplateError) -> TemplateValue {
+    let (byteCount, limit) = (left.byteCount + right.byteCount, budget.limits.maximumOutputBytes)
+    guard byteCount <= limit else { throw failure(.limit, "a text of more than \(limit) bytes") }
+    try budget.makeRoom(for: byteCount)
+    let text = try left.read(&budget) + (try right.read(&budget))
+    return .string(try TemplateString(text, &budget))
+  }
+
+  /// A text many times over, made by doubling: no repetition of an empty text takes time.
+  private mutating func repeated(
+    _ unit: TemplateString, _ count: Int
+  ) throws(ChatTemplateError) -> TemplateValue {
+    let (byteCount, overflows) = unit.byteCount.multipliedReportingOverflow(by: count)
+    let limit = budget.limits.maximumOutputBytes
+    guard !overflows, byteCount <= limit else {
+      throw failure(.limit, "a text of more than \(limit) bytes")
+    }
+    guard byteCount > 0 else { return .string("") }
+    try budget.makeRoom(for: 4 * byteCount)
+    var bytes = try unit.bytes(&budget)
+    while bytes.count < byteCount { bytes += Array(bytes.prefix(byteCount - bytes.count)) }
+    return .string(try TemplateString(utf8: bytes[...], &budget))
+  }
+
+  private mutating func repeated(
+    _ unit: TemplateList, _ count: Int
+  ) throws(ChatTemplateError) -> TemplateValue {
+    let (total, overflows) = unit.count.multipliedReportingOverflow(by: count)
+    var list = try TemplateListBuilder(reserving: overflows ? .max : total, &budget)
+    if total > 0 {
+      for _ in 0..<count { try list.append(contentsOf: unit, &budget) }
+    }
+    return .list(TemplateList(list, isTuple: unit.isTuple))
   }
 
   private func integerArithmetic(
-    _ symbol: String, _ a: Int, _ b: Int, line: Int
+    _ symbol: String, _ a: Int, _ b: Int
   ) throws(ChatTemplateError) -> Int {
     let result: (partialValue: Int, overflow: Bool)
     switch symbol {
@@ -58,12 +90,10 @@ extension TemplateEvaluator {
     case "-": result = a.subtractingReportingOverflow(b)
     case "*": result = a.multipliedReportingOverflow(by: b)
     case "**":
-      guard b >= 0 else {
-        throw ChatTemplateError(.unsupported, line: line, "a negative exponent")
-      }
+      guard b >= 0 else { throw failure(.unsupported, "a negative exponent") }
       result = Self.power(a, b)
     default:
-      guard b != 0 else { throw ChatTemplateError(.type, line: line, "division by zero") }
+      guard b != 0 else { throw failure(.type, "division by zero") }
       // Python rounds down, and the remainder has the sign of the divisor.
       let quotient = a.dividedReportingOverflow(by: b)
       let rest = a.remainderReportingOverflow(dividingBy: b).partialValue
@@ -71,10 +101,11 @@ extension TemplateEvaluator {
       if symbol == "%" { return isBelow ? rest + b : rest }
       result = (isBelow ? quotient.partialValue - 1 : quotient.partialValue, quotient.overflow)
     }
-    guard !result.overflow else { throw ChatTemplateError(.type, line: line, "integer overflow") }
+    guard !result.overflow else { throw failure(.type, "integer overflow") }
     return result.partialValue
   }
 
+  /// At most 64 multiplications: more of any base but -1, 0 and 1 overflow.
   private static func power(_ base: Int, _ exponent: Int) -> (partialValue: Int, overflow: Bool) {
     if base == 0 || base == 1 { return (exponent == 0 ? 1 : base, false) }
     if base == -1 { return (exponent % 2 == 0 ? 1 : -1, false) }
@@ -88,20 +119,19 @@ extension TemplateEvaluator {
   }
 
   private func realArithmetic(
-    _ symbol: String, _ a: Double, _ b: Double, line: Int
+    _ symbol: String, _ a: Double, _ b: Double
   ) throws(ChatTemplateError) -> Double {
     switch symbol {
     case "+": return a + b
     case "-": return a - b
     case "*": return a * b
     case "/", "//", "%":
-      guard b != 0 else { throw ChatTemplateError(.type, line: line, "division by zero") }
+      guard b != 0 else { throw failure(.type, "division by zero") }
       if symbol == "/" { return a / b }
       let rest = a.truncatingRemainder(dividingBy: b)
       let remainder = rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest
       return symbol == "%" ? remainder : ((a - remainder) / b).rounded()
-    default:
-      throw ChatTemplateError(.unsupported, line: line, "\(symbol) of numbers with a fraction")
+    default: throw failure(.unsupported, "\(symbol) of numbers with a fraction")
     }
   }
 
@@ -113,49 +143,48 @@ extension TemplateEvaluator {
     var left = try evaluate(first)
     for (symbol, operand) in others {
       let right = try evaluate(operand)
-      guard try compares(symbol, left, right, line: operand.line) else { return .boolean(false) }
+      guard try compares(symbol, left, right) else { return .boolean(false) }
       left = right
     }
     return .boolean(true)
   }
 
   mutating func compares(
-    _ symbol: String, _ left: TemplateValue, _ right: TemplateValue, line: Int
+    _ symbol: String, _ left: TemplateValue, _ right: TemplateValue
   ) throws(ChatTemplateError) -> Bool {
     switch symbol {
-    case "==": return try areEqual(left, right, line: line)
-    case "!=": return !(try areEqual(left, right, line: line))
-    case "in": return try contains(right, left, line: line)
-    case "not in": return !(try contains(right, left, line: line))
-    case "<": return try order(left, right, line: line) < 0
-    case "<=": return try order(left, right, line: line) <= 0
-    case ">": return try order(left, right, line: line) > 0
-    default: return try order(left, right, line: line) >= 0
+    case "==": return try areEqual(left, right)
+    case "!=": return !(try areEqual(left, right))
+    case "in": return try contains(right, left)
+    case "not in": return !(try contains(right, left))
+    case "<": return try order(left, right) < 0
+    case "<=": return try order(left, right) <= 0
+    case ">": return try order(left, right) > 0
+    default: return try order(left, right) >= 0
     }
   }
 
+  /// Whether two values are equal. Each pair visited is paid for, however often a value is shared.
   mutating func areEqual(
-    _ left: TemplateValue, _ right: TemplateValue, line: Int
+    _ left: TemplateValue, _ right: TemplateValue
   ) throws(ChatTemplateError) -> Bool {
-    try charge(1, line: line)
+    try budget.spend(1)
     switch (left, right) {
     case (.undefined, .undefined), (.none, .none): return true
-    case (.string(let a), .string(let b)):
-      try charge(min(a.utf8.count, b.utf8.count) / 32, line: line)
-      return a.isIdentical(to: b)
+    case (.string(let a), .string(let b)): return try a.isIdentical(to: b, &budget)
     case (.list(let a), .list(let b)):
-      guard a.isTuple == b.isTuple, a.elements.count == b.elements.count else { return false }
-      for (x, y) in zip(a.elements, b.elements) {
-        guard try areEqual(x, y, line: line) else { return false }
+      guard a.isTuple == b.isTuple, a.count == b.count else { return false }
+      for (x, y) in zip(try a.elements(&budget), try b.elements(&budget)) {
+        guard try areEqual(x, y) else { return false }
       }
       return true
     case (.mapping(let a), .mapping(let b)):
-      guard a.entries.count == b.entries.count else { return false }
-      try charge(a.entries.count * b.entries.count / 8, line: line)
-      for entry in a.entries {
-        guard let other = b[key: entry.key], try areEqual(entry.value, other, line: line) else {
-          return false
-        }
+      guard a.count == b.count else { return false }
+      for entry in try a.entries(&budget) {
+        try budget.spend(searching: 2 * entry.key.text.byteCount)
+        guard let other = try b.value(for: entry.key, &budget),
+          try areEqual(entry.value, other)
+        else { return false }
       }
       return true
     case (.namespace(let a), .namespace(let b)), (.loop(let a), .loop(let b)),
@@ -170,53 +199,58 @@ extension TemplateEvaluator {
 
   /// Negative where the left comes first, positive where the right does.
   mutating func order(
-    _ left: TemplateValue, _ right: TemplateValue, line: Int
+    _ left: TemplateValue, _ right: TemplateValue
   ) throws(ChatTemplateError) -> Int {
-    try charge(1, line: line)
+    try budget.spend(1)
     if let a = left.integerValue, let b = right.integerValue { return a < b ? -1 : a > b ? 1 : 0 }
     if let a = left.number, let b = right.number { return a < b ? -1 : a > b ? 1 : 0 }
     switch (left, right) {
     case (.string(let a), .string(let b)):
-      try charge(min(a.utf8.count, b.utf8.count) / 32, line: line)
-      // The order of UTF-8 is the order of the scalars.
-      if a.isIdentical(to: b) { return 0 }
-      return a.utf8.lexicographicallyPrecedes(b.utf8) ? -1 : 1
+      if try a.isIdentical(to: b, &budget) { return 0 }
+      return try a.precedes(b, &budget) ? -1 : 1
     case (.list(let a), .list(let b)):
-      for (x, y) in zip(a.elements, b.elements) {
-        let result = try order(x, y, line: line)
+      for (x, y) in zip(try a.elements(&budget), try b.elements(&budget)) {
+        let result = try order(x, y)
         if result != 0 { return result }
       }
-      return a.elements.count - b.elements.count
-    case (.undefined(let reason), _), (_, .undefined(let reason)):
-      throw ChatTemplateError(.undefined, line: line, reason)
+      return a.count - b.count
+    case (.undefined(let undefined), _), (_, .undefined(let undefined)):
+      throw try failure(undefined)
     default:
-      throw ChatTemplateError(
-        .type, line: line, "\(left.typeName) and \(right.typeName) have no order")
+      throw failure(
+        .type, "\(left.type.rawValue) and \(right.type.rawValue) have no order")
     }
   }
 
   mutating func contains(
-    _ container: TemplateValue, _ value: TemplateValue, line: Int
+    _ container: TemplateValue, _ value: TemplateValue
   ) throws(ChatTemplateError) -> Bool {
     switch container {
     case .string(let text):
       guard case .string(let part) = value else {
-        throw ChatTemplateError(.type, line: line, "\(value.typeName) cannot be in a string")
+        throw failure(.type, "\(value.type.rawValue) cannot be in a string")
       }
-      try charge((text.utf8.count + part.utf8.count) / 32, line: line)
-      return TextSearch(part).firstMatch(in: Array(text.utf8), from: 0) != nil
+      return try firstMatch(of: part, in: text) != nil
     case .mapping(let mapping):
-      guard case .string(let key) = value else { return false }
-      try charge(mapping.entries.count / 8, line: line)
-      return mapping[key: key] != nil
+      guard case .string(let text) = value else { return false }
+      return try mapping.value(for: try TemplateKey(text, &budget), &budget) != nil
     case .namespace(let index):
-      guard case .string(let key) = value else { return false }
-      return namespaces[index][key: key] != nil
+      guard case .string(let text) = value else { return false }
+      let key = try TemplateKey(text, &budget)
+      return try namespaces[index].value(for: key, &budget) != nil
     default:
-      for element in try elements(of: container, line: line) {
-        if try areEqual(element, value, line: line) { return true }
+      for element in try elements(of: container) where try areEqual(element, value) {
+        return true
       }
       return false
     }
+  }
+
+  /// The offset in bytes of a text in another.
+  mutating func firstMatch(
+    of part: TemplateString, in text: TemplateString
+  ) throws(ChatTemplateError) -> Int? {
+    let search = try TextSearch(part, &budget)
+    return try search.firstMatch(in: try text.bytes(&budget), from: 0, &budget)
   }
 }

@@ -1,9 +1,5 @@
-/// Runs the statements of a template, within bounds on steps, bytes and nesting.
+/// Runs the statements of a template against a budget.
 struct TemplateEvaluator {
-  /// Macros that call each other, one inside the other.
-  static let maximumCallDepth = 8
-  static let maximumValueDepth = 64
-
   struct Loop {
     var elements: [TemplateValue]
     var index: Int
@@ -15,143 +11,110 @@ struct TemplateEvaluator {
     case continueLoop
   }
 
-  let limits: ChatTemplate.Limits
-  private(set) var output: BoundedText
-  private var steps = 0
-  private var scopes: [[String: TemplateValue]]
-  private var callDepth = 0
+  var budget: TemplateBudget
+  private(set) var output = TemplateTextBuilder()
+  private var scopes: [[TemplateKey: TemplateValue]]
   private var macros: [TemplateStatement.Macro] = []
   var loops: [Loop] = []
   var namespaces: [TemplateMapping] = []
 
+  private static let loopKey = TemplateKey(given: "loop")
+
   init(variables: [String: TemplateValue], limits: ChatTemplate.Limits) {
-    self.limits = limits
-    output = BoundedText(maximumBytes: limits.maximumOutputBytes)
-    var globals: [String: TemplateValue] = [:]
-    for function in TemplateFunction.allCases { globals[function.rawValue] = .function(function) }
-    scopes = [globals.merging(variables) { $1 }]
-  }
-
-  // MARK: Bounds
-
-  /// Counts work done: one step is an expression, an element, or 32 bytes of text.
-  mutating func charge(_ count: Int, line: Int) throws(ChatTemplateError) {
-    steps += count
-    guard steps <= limits.maximumSteps else {
-      throw ChatTemplateError(.limit, line: line, "more than \(limits.maximumSteps) steps")
+    budget = TemplateBudget(limits)
+    var globals: [TemplateKey: TemplateValue] = [:]
+    for function in TemplateFunction.allCases {
+      globals[TemplateKey(given: function.rawValue)] = .function(function)
     }
+    for (name, value) in variables { globals[TemplateKey(given: name)] = value }
+    scopes = [globals]
   }
 
-  /// A new text, charged for.
-  mutating func text(_ text: String, line: Int) throws(ChatTemplateError) -> TemplateValue {
-    try charge(1 + text.utf8.count / 32, line: line)
-    return .string(text)
+  /// An error at the line that is being evaluated.
+  func failure(_ kind: ChatTemplateError.Kind, _ reason: String) -> ChatTemplateError {
+    budget.failure(kind, reason)
   }
 
-  /// A new list or tuple, charged for and checked.
-  mutating func list(
-    _ elements: [TemplateValue], isTuple: Bool = false, line: Int
-  ) throws(ChatTemplateError) -> TemplateValue {
-    try charge(1 + elements.count, line: line)
-    for element in elements { try checkPlain(element, line: line) }
-    return .list(TemplateList(elements, isTuple: isTuple))
-  }
-
-  func checkPlain(_ value: TemplateValue, line: Int) throws(ChatTemplateError) {
-    guard value.isPlain else {
-      throw ChatTemplateError(.unsupported, line: line, "\(value.typeName) as an element")
-    }
-    guard value.depth < Self.maximumValueDepth else {
-      throw ChatTemplateError(.limit, line: line, "values nest too deeply")
-    }
-  }
-
-  /// What a value prints, charged for.
-  mutating func printed(_ value: TemplateValue, line: Int) throws(ChatTemplateError) -> String {
-    if case .string(let text) = value { return text }
-    var buffer = BoundedText(maximumBytes: limits.maximumOutputBytes)
-    value.print(into: &buffer)
-    try checkFull(buffer, line: line)
-    try charge(1 + buffer.text.utf8.count / 32, line: line)
-    return buffer.text
-  }
-
-  func checkFull(_ buffer: BoundedText, line: Int) throws(ChatTemplateError) {
-    guard !buffer.isFull else {
-      throw ChatTemplateError(
-        .limit, line: line, "more than \(buffer.maximumBytes) bytes of output")
-    }
+  /// The error of using a value that is undefined.
+  mutating func failure(_ undefined: TemplateUndefined) throws(ChatTemplateError)
+    -> ChatTemplateError
+  {
+    failure(.undefined, try undefined.reason(&budget))
   }
 
   // MARK: Names
 
-  func lookUp(_ name: String) -> TemplateValue {
+  mutating func lookUp(_ name: TemplateName) throws(ChatTemplateError) -> TemplateValue {
     for scope in scopes.reversed() {
-      if let value = scope[name] { return value }
+      try budget.spend(1)
+      if let value = scope[name.key] { return value }
     }
-    return .undefined("'\(name)' is undefined")
+    return .undefined(TemplateUndefined(cause: .name, name: name.key.text))
   }
 
-  private mutating func assign(_ name: String, _ value: TemplateValue) {
-    scopes[scopes.count - 1][name] = value
+  private mutating func assign(_ name: TemplateName, _ value: TemplateValue) {
+    scopes[scopes.count - 1][name.key] = value
   }
 
   private mutating func assign(
-    _ target: TemplateStatement.Target, _ value: TemplateValue, line: Int
+    _ target: TemplateStatement.Target, _ value: TemplateValue
   ) throws(ChatTemplateError) {
+    try budget.spend(1)
     switch target {
     case .name(let name): assign(name, value)
     case .names(let names):
-      let elements = try elements(of: value, line: line)
+      let elements = try elements(of: value)
       guard elements.count == names.count else {
-        throw ChatTemplateError(
-          .type, line: line, "\(elements.count) values for \(names.count) names")
+        throw failure(.type, "\(elements.count) values for \(names.count) names")
       }
+      try budget.spend(names.count)
       for (name, element) in zip(names, elements) { assign(name, element) }
     case .attribute(let name, let attribute):
-      guard case .namespace(let index) = lookUp(name) else {
-        throw ChatTemplateError(.type, line: line, "'\(name)' is no namespace")
+      guard case .namespace(let index) = try lookUp(name) else {
+        throw failure(.type, "'\(name.text)' is no namespace")
       }
-      try checkPlain(value, line: line)
-      namespaces[index][key: attribute] = value
+      try namespaces[index].set(attribute.key, value, &budget)
     }
   }
 
   // MARK: Statements
 
   mutating func run(_ statements: [TemplateStatement]) throws(ChatTemplateError) -> Flow {
+    let outer = try budget.enter(line: budget.line)
+    defer { budget.leave(to: outer) }
     for statement in statements {
-      let line = statement.line
-      try charge(1, line: line)
-      var flow = Flow.onward
-      switch statement.kind {
-      case .text(let text):
-        output.append(text)
-        try checkFull(output, line: line)
-      case .output(let expression):
-        output.append(try printed(try evaluate(expression), line: line))
-        try checkFull(output, line: line)
-      case .branches(let branches, let otherwise):
-        flow = try run(branches, otherwise: otherwise)
-      case .loop(let loop): flow = try run(loop, line: line)
-      case .set(let target, let expression):
-        try assign(target, try evaluate(expression), line: line)
-      case .capture(let target, let body):
-        let captured = try capture(line: line) { (self) throws(ChatTemplateError) in
-          flow = try self.run(body)
-        }
-        try assign(target, captured, line: line)
-      case .group(let body): flow = try run(body)
-      case .macro(let macro):
-        try charge(16, line: line)
-        macros.append(macro)
-        assign(macro.name, .macro(macros.count - 1))
-      case .exitLoop: flow = .exitLoop
-      case .continueLoop: flow = .continueLoop
-      }
+      budget.line = statement.line
+      try budget.spend(1)
+      let flow = try run(statement)
       if flow != .onward { return flow }
     }
     return .onward
+  }
+
+  private mutating func run(_ statement: TemplateStatement) throws(ChatTemplateError) -> Flow {
+    var flow = Flow.onward
+    switch statement.kind {
+    case .text(let text): try output.append(text, &budget)
+    case .output(let expression):
+      try (try evaluate(expression)).print(into: &output, &budget)
+    case .branches(let branches, let otherwise):
+      return try run(branches, otherwise: otherwise)
+    case .loop(let loop): return try run(loop)
+    case .set(let target, let expression): try assign(target, try evaluate(expression))
+    case .capture(let target, let body):
+      let captured = try capture { (self) throws(ChatTemplateError) in
+        flow = try self.run(body)
+      }
+      try assign(target, captured)
+    case .group(let body): return try run(body)
+    case .macro(let macro):
+      try budget.spend(memory: 128)
+      macros.append(macro)
+      assign(macro.name, .macro(macros.count - 1))
+    case .exitLoop: return .exitLoop
+    case .continueLoop: return .continueLoop
+    }
+    return flow
   }
 
   private mutating func run(
@@ -164,18 +127,18 @@ struct TemplateEvaluator {
   }
 
   private mutating func run(
-    _ loop: TemplateStatement.Loop, line: Int
+    _ loop: TemplateStatement.Loop
   ) throws(ChatTemplateError) -> Flow {
-    var elements = try elements(of: try evaluate(loop.sequence), line: line)
+    var elements = try elements(of: try evaluate(loop.sequence))
     scopes.append([:])
     defer { scopes.removeLast() }
     if let filter = loop.filter {
-      var kept: [TemplateValue] = []
+      var kept = TemplateListBuilder()
       for element in elements {
-        try assign(loop.target, element, line: line)
-        if try evaluate(filter).isTrue { kept.append(element) }
+        try assign(loop.target, element)
+        if try evaluate(filter).isTrue { try kept.append(element, &budget) }
       }
-      elements = kept
+      elements = kept.elements
     }
     guard !elements.isEmpty else {
       scopes[scopes.count - 1] = [:]
@@ -184,10 +147,11 @@ struct TemplateEvaluator {
     loops.append(Loop(elements: elements, index: 0))
     defer { loops.removeLast() }
     for index in elements.indices {
-      try charge(1, line: line)
+      // A scope of its own is an allocation.
+      try budget.spend(3)
       loops[loops.count - 1].index = index
-      scopes[scopes.count - 1] = ["loop": .loop(loops.count - 1)]
-      try assign(loop.target, elements[index], line: line)
+      scopes[scopes.count - 1] = [Self.loopKey: .loop(loops.count - 1)]
+      try assign(loop.target, elements[index])
       if try run(loop.body) == .exitLoop { break }
     }
     return .onward
@@ -195,13 +159,13 @@ struct TemplateEvaluator {
 
   /// The text that some statements print, in place of printing it.
   private mutating func capture(
-    line: Int, _ body: (inout TemplateEvaluator) throws(ChatTemplateError) -> Void
+    _ body: (inout TemplateEvaluator) throws(ChatTemplateError) -> Void
   ) throws(ChatTemplateError) -> TemplateValue {
-    var outer = BoundedText(maximumBytes: limits.maximumOutputBytes)
+    var outer = TemplateTextBuilder()
     swap(&outer, &output)
     defer { swap(&outer, &output) }
     try body(&self)
-    return try text(output.text, line: line)
+    return .string(try output.finished(&budget))
   }
 
   /// What a macro prints; it sees the names of the outermost scope and its parameters.
@@ -209,19 +173,12 @@ struct TemplateEvaluator {
     macro index: Int, _ arguments: TemplateCallArguments
   ) throws(ChatTemplateError) -> TemplateValue {
     let macro = macros[index]
-    let line = arguments.line
-    guard callDepth < Self.maximumCallDepth else {
-      throw ChatTemplateError(.limit, line: line, "macros call each other too deeply")
-    }
-    let values = try arguments.bound(to: macro.parameters.map(\.name), of: macro.name)
+    try budget.spend(4 + 2 * macro.parameters.count)
+    let values = try bind(arguments, to: macro)
     var outer = [scopes[0], [:]]
     swap(&outer, &scopes)
-    callDepth += 1
-    defer {
-      // The first scope is shared: what it held stays what it was.
-      swap(&outer, &scopes)
-      callDepth -= 1
-    }
+    // The first scope is shared: what it held stays what it was.
+    defer { swap(&outer, &scopes) }
     for (parameter, value) in zip(macro.parameters, values) {
       let name = parameter.name
       if let value {
@@ -229,24 +186,31 @@ struct TemplateEvaluator {
       } else if let standard = parameter.value {
         assign(name, try evaluate(standard))
       } else {
-        assign(name, .undefined("parameter '\(name)' was not given"))
+        assign(name, .undefined(TemplateUndefined(cause: .parameter, name: name.key.text)))
       }
     }
-    return try capture(line: line) { (self) throws(ChatTemplateError) in
+    return try capture { (self) throws(ChatTemplateError) in
       _ = try self.run(macro.body)
     }
   }
+
+  private mutating func bind(
+    _ arguments: TemplateCallArguments, to macro: TemplateStatement.Macro
+  ) throws(ChatTemplateError) -> [TemplateValue?] {
+    try budget.spend(arguments.named.count * macro.parameters.count / 8)
+    return try arguments.bound(toKeys: macro.parameters.map(\.name.key), of: macro.name.text)
+  }
 }
 
-/// The values that a function, method, filter or test is called with.
+/// The values that a function, method, filter or test is called with; the parser limits how many.
 struct TemplateCallArguments {
   var positional: [TemplateValue] = []
-  var named: [(name: String, value: TemplateValue)] = []
+  var named: [(name: TemplateName, value: TemplateValue)] = []
   var line: Int
 
   /// The values in the order of the parameters; nil for those not given.
   func bound(
-    to parameters: [String], of name: String
+    toKeys parameters: [TemplateKey], of name: String
   ) throws(ChatTemplateError) -> [TemplateValue?] {
     guard positional.count <= parameters.count else {
       throw ChatTemplateError(
@@ -255,11 +219,21 @@ struct TemplateCallArguments {
     var values: [TemplateValue?] = positional
     values += Array(repeating: nil, count: parameters.count - positional.count)
     for (key, value) in named {
-      guard let index = parameters.firstIndex(of: key), values[index] == nil else {
-        throw ChatTemplateError(.type, line: line, "\(name) cannot take the argument \(key)")
+      guard let index = parameters.firstIndex(of: key.key), values[index] == nil else {
+        throw ChatTemplateError(.type, line: line, "\(name) cannot take the argument \(key.text)")
       }
       values[index] = value
     }
     return values
+  }
+
+  /// The values in the order of a function's parameters, of which there are a few.
+  func bound(
+    to parameters: [String], of name: String
+  ) throws(ChatTemplateError) -> [TemplateValue?] {
+    if named.isEmpty, positional.count <= parameters.count {
+      return positional + Array(repeating: nil, count: parameters.count - positional.count)
+    }
+    return try bound(toKeys: parameters.map { TemplateKey(given: $0) }, of: name)
   }
 }

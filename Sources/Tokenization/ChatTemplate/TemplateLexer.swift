@@ -20,6 +20,10 @@ enum TemplateToken: Equatable {
 /// is the indentation before one; a `-` inside a tag strips all white space on its side, and a `+`
 /// turns the two rules off.
 struct TemplateLexer {
+  /// Far above any real template; what parsing costs is proportional to the tokens.
+  static let maximumTokenCount = 1 << 16
+  static let maximumNameBytes = 128
+
   private let source: [UInt8]
   private var offset = 0
   private var line = 1
@@ -209,6 +213,10 @@ extension TemplateLexer {
     tokens.append((begin, line))
     var brackets: [UInt8] = []
     while true {
+      guard tokens.count < Self.maximumTokenCount else {
+        throw ChatTemplateError(
+          .limit, line: line, "the template has more than \(Self.maximumTokenCount) tokens")
+      }
       // White space in front of a closing tag is inside it, so it is skipped first.
       skipSpace()
       let closingLine = line
@@ -227,6 +235,10 @@ extension TemplateLexer {
       } else if Self.isNamePart(byte) {
         let first = offset
         while offset < source.count, Self.isNamePart(source[offset]) { offset += 1 }
+        guard offset - first <= Self.maximumNameBytes else {
+          throw ChatTemplateError(
+            .limit, line: line, "a name has more than \(Self.maximumNameBytes) bytes")
+        }
         tokens.append((.name(String(decoding: source[first..<offset], as: UTF8.self)), line))
       } else {
         try scanSymbol(&brackets)

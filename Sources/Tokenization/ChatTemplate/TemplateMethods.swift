@@ -1,77 +1,22 @@
-// The methods of strings and mappings that templates may call.
-
-/// Python's text operations over Unicode scalars.
-enum TemplateText {
-  /// What `str.strip` removes and `str.split` cuts at.
-  static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
-    (0x1C...0x1F).contains(scalar.value)
-      || ScalarClassTable.shared.kind(of: scalar.value).isWhitespace
-  }
-
-  static func stripped(
-    _ text: String, _ set: Set<Unicode.Scalar>? = nil, left: Bool = true, right: Bool = true
-  ) -> String {
-    func isStripped(_ scalar: Unicode.Scalar) -> Bool { set?.contains(scalar) ?? isSpace(scalar) }
-    var rest = text.unicodeScalars[...]
-    if left { rest = rest.drop(while: isStripped) }
-    while right, let last = rest.last, isStripped(last) { rest.removeLast() }
-    return String(String.UnicodeScalarView(rest))
-  }
-
-  /// The words of a text, at most so many cuts; what is left then is one piece.
-  static func words(of text: String, maximumCuts: Int) -> [String] {
-    var words: [String] = []
-    var rest = text.unicodeScalars.drop(while: isSpace)
-    while !rest.isEmpty {
-      let isLast = words.count >= maximumCuts
-      let word = isLast ? rest : rest.prefix { !isSpace($0) }
-      words.append(String(String.UnicodeScalarView(word)))
-      rest = rest[word.endIndex...].drop(while: isSpace)
-    }
-    return words
-  }
-
-  /// The first scalar as a title has it, the rest in lower case.
-  static func capitalized(_ text: String) -> String {
-    guard let first = text.unicodeScalars.first else { return "" }
-    let rest = String(String.UnicodeScalarView(text.unicodeScalars.dropFirst()))
-    return first.properties.titlecaseMapping + rest.lowercased()
-  }
-
-  /// Each word capitalized; words begin after white space, hyphens and opening brackets.
-  static func titled(_ text: String) -> String {
-    var result = ""
-    var word = String.UnicodeScalarView()
-    func finish(_ word: String.UnicodeScalarView) -> String {
-      guard let first = word.first else { return "" }
-      return String(first).uppercased()
-        + String(String.UnicodeScalarView(word.dropFirst())).lowercased()
-    }
-    for scalar in text.unicodeScalars {
-      if isSpace(scalar) || "-({[<".unicodeScalars.contains(scalar) {
-        result += finish(word) + String(scalar)
-        word = String.UnicodeScalarView()
-      } else {
-        word.append(scalar)
-      }
-    }
-    return result + finish(word)
-  }
+/// The methods of strings, mappings and loops that templates may call.
+package enum TemplateMethod: String, Sendable, CaseIterable {
+  case capitalize, count, cycle, endswith, find, `get`, items, join, keys, lower, lstrip
+  case removeprefix, removesuffix, replace, rstrip, split, splitlines, startswith, strip, upper
+  case values
 }
 
 extension TemplateEvaluator {
   /// Calls a method; nil where the value has none of that name.
   mutating func call(
-    method name: String, of value: TemplateValue, _ arguments: TemplateCallArguments
+    _ method: TemplateMethod, of value: TemplateValue, _ arguments: TemplateCallArguments
   ) throws(ChatTemplateError) -> TemplateValue? {
+    try budget.spend(1)
     switch value {
-    case .string(let source):
-      try charge(1 + source.utf8.count / 32, line: arguments.line)
-      return try call(textMethod: name, of: source, arguments)
-    case .mapping(let mapping): return try call(mappingMethod: name, of: mapping, arguments)
-    case .loop(let index) where name == "cycle" && loops.indices.contains(index):
+    case .string(let source): return try call(method, of: source, arguments)
+    case .mapping(let mapping): return try call(method, of: mapping, arguments)
+    case .loop(let index) where method == .cycle && loops.indices.contains(index):
       guard !arguments.positional.isEmpty else {
-        throw ChatTemplateError(.type, line: arguments.line, "cycle lacks an argument")
+        throw failure(.type, "cycle lacks an argument")
       }
       return arguments.positional[loops[index].index % arguments.positional.count]
     default: return nil
@@ -79,141 +24,175 @@ extension TemplateEvaluator {
   }
 
   private mutating func call(
-    mappingMethod name: String, of mapping: TemplateMapping, _ arguments: TemplateCallArguments
+    _ method: TemplateMethod, of mapping: TemplateMapping, _ arguments: TemplateCallArguments
   ) throws(ChatTemplateError) -> TemplateValue? {
-    let line = arguments.line
-    switch name {
-    case "get":
-      let values = try arguments.bound(to: ["key", "default"], of: name)
-      try charge(mapping.entries.count / 8, line: line)
-      guard case .string(let key)? = values[0] else { return values[1] ?? TemplateValue.none }
-      return mapping[key: key] ?? values[1] ?? TemplateValue.none
-    case "items":
-      return try apply(filter: "items", to: .mapping(mapping), arguments)
-    case "keys":
-      return try list(mapping.entries.map { .string($0.key) }, line: line)
-    case "values":
-      return try list(mapping.entries.map(\.value), line: line)
+    switch method {
+    case .get:
+      let values = try arguments.bound(to: ["key", "default"], of: "get")
+      guard case .string(let text)? = values[0] else { return values[1] ?? TemplateValue.none }
+      let key = try TemplateKey(text, &budget)
+      return try mapping.value(for: key, &budget) ?? values[1] ?? TemplateValue.none
+    case .items: return try apply(.items, to: .mapping(mapping), arguments)
+    case .keys, .values:
+      var parts = try TemplateListBuilder(reserving: mapping.count, &budget)
+      for entry in try mapping.entries(&budget) {
+        try parts.append(method == .keys ? .string(entry.key.text) : entry.value, &budget)
+      }
+      return .list(TemplateList(parts, isTuple: false))
     default: return nil
     }
   }
 
-  private mutating func call(
-    textMethod name: String, of source: String, _ arguments: TemplateCallArguments
+  mutating func call(
+    _ method: TemplateMethod, of source: TemplateString, _ arguments: TemplateCallArguments
   ) throws(ChatTemplateError) -> TemplateValue? {
-    let line = arguments.line
-    switch name {
-    case "upper", "lower", "capitalize":
+    let name = method.rawValue
+    switch method {
+    case .upper, .lower:
       _ = try arguments.bound(to: [], of: name)
-      let result =
-        name == "capitalize"
-        ? TemplateText.capitalized(source)
-        : name == "upper" ? source.uppercased() : source.lowercased()
-      return try text(result, line: line)
-    case "strip", "lstrip", "rstrip":
+      return .string(try source.changed(toUpper: method == .upper, &budget))
+    case .capitalize:
+      _ = try arguments.bound(to: [], of: name)
+      return .string(try capitalized(source))
+    case .strip, .lstrip, .rstrip:
       let values = try arguments.bound(to: ["chars"], of: name)
-      let set = try strings(values[0], of: name, line: line).first.map { Set($0.unicodeScalars) }
-      return try text(
-        TemplateText.stripped(source, set, left: name != "rstrip", right: name != "lstrip"),
-        line: line)
-    case "split", "splitlines":
-      return try split(source, name, arguments)
-    case "startswith", "endswith":
+      return .string(
+        try stripped(
+          source, try text(values[0], of: name), left: method != .rstrip,
+          right: method != .lstrip))
+    case .split, .splitlines: return try split(source, method, arguments)
+    case .startswith, .endswith:
       let values = try arguments.bound(to: ["prefix"], of: name)
-      let parts = try strings(values[0], of: name, line: line)
       return .boolean(
-        parts.contains {
-          name == "startswith"
-            ? source.utf8.starts(with: $0.utf8)
-            : source.utf8.reversed().starts(with: $0.utf8.reversed())
-        })
-    case "removeprefix", "removesuffix":
+        try begins(source, with: values[0] ?? .none, atEnd: method == .endswith, of: name))
+    case .removeprefix, .removesuffix:
       let values = try arguments.bound(to: ["part"], of: name)
-      let part = try strings(values[0], of: name, line: line).first ?? ""
-      let bytes = Array(source.utf8)
-      if name == "removeprefix", bytes.starts(with: part.utf8) {
-        return try text(
-          String(decoding: bytes.dropFirst(part.utf8.count), as: UTF8.self), line: line)
+      let part = try text(values[0], of: name) ?? TemplateString(given: "")
+      let isSuffix = method == .removesuffix
+      guard try begins(source, with: .string(part), atEnd: isSuffix, of: name) else {
+        return .string(source)
       }
-      if name == "removesuffix", bytes.reversed().starts(with: part.utf8.reversed()) {
-        return try text(
-          String(decoding: bytes.dropLast(part.utf8.count), as: UTF8.self), line: line)
-      }
-      return .string(source)
-    case "replace": return try replaced(source, arguments)
-    case "find", "count":
+      let bytes = try source.bytes(&budget)
+      let rest =
+        isSuffix ? bytes.dropLast(part.byteCount) : bytes.dropFirst(part.byteCount)
+      return .string(try TemplateString(utf8: rest, &budget))
+    case .replace: return try replaced(source, arguments)
+    case .find, .count:
       let values = try arguments.bound(to: ["part"], of: name)
-      let part = try strings(values[0], of: name, line: line).first ?? ""
-      if name == "count", !part.isEmpty {
-        return .integer(TextSearch(part).pieces(of: source).count - 1)
-      }
-      let bytes = Array(source.utf8)
-      guard let match = TextSearch(part).firstMatch(in: bytes, from: 0) else { return .integer(-1) }
-      return .integer(String(decoding: bytes[..<match], as: UTF8.self).unicodeScalars.count)
-    case "join":
+      let part = try text(values[0], of: name) ?? TemplateString(given: "")
+      return .integer(
+        method == .find ? try place(of: part, in: source) : try count(of: part, in: source))
+    case .join:
       let elements = try arguments.bound(to: ["iterable"], of: name)[0]
-      let separator = TemplateCallArguments(positional: [.string(source)], line: line)
-      return try apply(
-        filter: "join", to: elements ?? .undefined("nothing to join"), separator)
+      let separator = TemplateCallArguments(positional: [.string(source)], line: budget.line)
+      return try apply(.join, to: elements ?? .undefined(.argument), separator)
     default: return nil
     }
   }
 
-  /// An argument that is a string, or a tuple of strings; nothing where it is missing or none.
-  private func strings(
-    _ value: TemplateValue?, of name: String, line: Int
-  ) throws(ChatTemplateError) -> [String] {
+  /// An argument that is a string; nil where it is missing or none.
+  private func text(
+    _ value: TemplateValue?, of name: String
+  ) throws(ChatTemplateError) -> TemplateString? {
     switch value {
-    case nil, .some(.none): return []
-    case .string(let text)?: return [text]
-    case .list(let list)?:
-      var texts: [String] = []
-      for element in list.elements { texts += try strings(element, of: name, line: line) }
-      return texts
+    case nil, .some(.none): return nil
+    case .string(let text)?: return text
     case let other?:
-      throw ChatTemplateError(.type, line: line, "\(name) takes a string, not \(other.typeName)")
+      throw failure(.type, "\(name) takes a string, not \(other.type.rawValue)")
     }
+  }
+
+  /// Whether a text begins or ends with another, or with one of a tuple.
+  private mutating func begins(
+    _ source: TemplateString, with value: TemplateValue, atEnd: Bool, of name: String
+  ) throws(ChatTemplateError) -> Bool {
+    if case .list(let parts) = value, parts.isTuple {
+      for part in try parts.elements(&budget) {
+        guard case .string = part else {
+          throw failure(.type, "\(name) takes strings, not \(part.type.rawValue)")
+        }
+        if try begins(source, with: part, atEnd: atEnd, of: name) { return true }
+      }
+      return false
+    }
+    guard case .string(let part) = value else {
+      throw failure(.type, "\(name) takes a string, not \(value.type.rawValue)")
+    }
+    guard part.byteCount <= source.byteCount else { return false }
+    let utf8 = try part.read(&budget).utf8
+    // Only as much of the source is looked at as the part is long; its own read is paid for, too.
+    try budget.spend(searching: part.byteCount)
+    let other = try source.read(&budget).utf8
+    return atEnd ? other.suffix(utf8.count).elementsEqual(utf8) : other.starts(with: utf8)
+  }
+
+  private mutating func place(
+    of part: TemplateString, in source: TemplateString
+  ) throws(ChatTemplateError) -> Int {
+    guard let match = try firstMatch(of: part, in: source) else { return -1 }
+    let before = try TemplateString(utf8: try source.bytes(&budget)[..<match], &budget)
+    return try before.scalarCount(&budget)
+  }
+
+  private mutating func count(
+    of part: TemplateString, in source: TemplateString
+  ) throws(ChatTemplateError) -> Int {
+    guard !part.isEmpty else { return try source.scalarCount(&budget) + 1 }
+    var pieces = try TextPieces(of: source, between: part, &budget)
+    var count = -1
+    while try pieces.next(&budget) != nil { count += 1 }
+    return count
   }
 
   private mutating func split(
-    _ source: String, _ name: String, _ arguments: TemplateCallArguments
+    _ source: TemplateString, _ method: TemplateMethod, _ arguments: TemplateCallArguments
   ) throws(ChatTemplateError) -> TemplateValue {
-    let line = arguments.line
-    if name == "splitlines" {
-      var lines = TextSearch("\n").pieces(of: source)
-      if lines.last == "" { lines.removeLast() }
-      return try list(lines.map { .string($0) }, line: line)
+    if method == .splitlines {
+      _ = try arguments.bound(to: [], of: method.rawValue)
+      return try split(source, at: TemplateString(given: "\n"), maximumCuts: .max, dropsLast: true)
     }
-    let values = try arguments.bound(to: ["sep", "maxsplit"], of: name)
+    let values = try arguments.bound(to: ["sep", "maxsplit"], of: method.rawValue)
     let limit = values[1]?.integerValue ?? -1
     let cuts = limit < 0 ? Int.max : limit
-    guard let separator = try strings(values[0], of: name, line: line).first else {
-      let words = TemplateText.words(of: source, maximumCuts: cuts)
-      return try list(words.map { .string($0) }, line: line)
+    guard let separator = try text(values[0], of: method.rawValue) else {
+      return try words(of: source, maximumCuts: cuts)
     }
-    guard !separator.isEmpty else {
-      throw ChatTemplateError(.type, line: line, "split at an empty separator")
+    guard !separator.isEmpty else { throw failure(.type, "split at an empty separator") }
+    return try split(source, at: separator, maximumCuts: cuts, dropsLast: false)
+  }
+
+  private mutating func split(
+    _ source: TemplateString, at separator: TemplateString, maximumCuts: Int, dropsLast: Bool
+  ) throws(ChatTemplateError) -> TemplateValue {
+    var list = TemplateListBuilder()
+    var pieces = try TextPieces(
+      of: source, between: separator, maximumCuts: maximumCuts, &budget)
+    while let piece = try pieces.next(&budget) {
+      // What follows the last line break is a line only where there is something.
+      if dropsLast, piece.isEmpty, pieces.isAtEnd { break }
+      try list.append(.string(try TemplateString(utf8: piece, &budget)), &budget)
     }
-    let pieces = TextSearch(separator).pieces(of: source, maximumCuts: cuts)
-    return try list(pieces.map { .string($0) }, line: line)
+    return .list(TemplateList(list, isTuple: false))
   }
 
   private mutating func replaced(
-    _ source: String, _ arguments: TemplateCallArguments
+    _ source: TemplateString, _ arguments: TemplateCallArguments
   ) throws(ChatTemplateError) -> TemplateValue {
-    let line = arguments.line
     let values = try arguments.bound(to: ["old", "new", "count"], of: "replace")
-    let old = try strings(values[0], of: "replace", line: line).first ?? ""
-    let new = try strings(values[1], of: "replace", line: line).first ?? ""
-    guard !old.isEmpty else {
-      throw ChatTemplateError(.unsupported, line: line, "replace of an empty text")
+    guard let old = try text(values[0], of: "replace"), !old.isEmpty else {
+      throw failure(.unsupported, "replace of an empty text")
     }
+    let new = try text(values[1], of: "replace") ?? TemplateString(given: "")
     let limit = values[2]?.integerValue ?? -1
-    let pieces = TextSearch(old).pieces(of: source, maximumCuts: limit < 0 ? .max : limit)
-    let separators = new.utf8.count.multipliedReportingOverflow(by: pieces.count)
-    guard !separators.overflow, separators.partialValue <= limits.maximumOutputBytes else {
-      throw ChatTemplateError(.limit, line: line, "a replaced text is too long")
+    var pieces = try TextPieces(
+      of: source, between: old, maximumCuts: limit < 0 ? .max : limit, &budget)
+    var result = TemplateTextBuilder()
+    var isFirst = true
+    while let piece = try pieces.next(&budget) {
+      if !isFirst { try result.append(new, &budget) }
+      isFirst = false
+      try result.append(utf8: piece, &budget)
     }
-    return try text(pieces.joined(separator: new), line: line)
+    return .string(try result.finished(&budget))
   }
 }

@@ -168,7 +168,8 @@ extension TemplateParser {
         case "none", "None": TemplateValue.none
         default: nil
         }
-      return try node(literal.map { .literal($0) } ?? .name(name), line: line, over: [])
+      return try node(
+        literal.map { .literal($0) } ?? .name(TemplateName(name)), line: line, over: [])
     case .symbol("("):
       advance()
       return try parseParentheses(line: line)
@@ -230,7 +231,8 @@ extension TemplateParser {
           value = try node(.item(value, item), line: line, over: [value, item])
         } else {
           let name = try expectName("the name of an attribute")
-          value = try node(.attribute(value, name), line: line, over: [value])
+          value = try node(
+            .attribute(value, TemplateName(name)), line: line, over: [value])
         }
       } else if acceptSymbol("[") {
         value = try parseSubscript(of: value, line: line)
@@ -276,10 +278,11 @@ extension TemplateParser {
     var arguments = TemplateArguments()
     try expect(.symbol("("), "an opening parenthesis")
     while !acceptSymbol(")") {
+      try checkArgumentCount(arguments.positional.count + arguments.named.count + 1)
       if case .name(let name) = token, following == .symbol("=") {
         advance()
         advance()
-        arguments.named.append((name, try parseExpression()))
+        arguments.named.append((TemplateName(name), try parseExpression()))
       } else {
         guard arguments.named.isEmpty else {
           throw failure("an argument without a name comes late")
@@ -300,12 +303,12 @@ extension TemplateParser {
       let line = line
       if acceptSymbol("|") {
         let name = try expectName("the name of a filter")
-        guard TemplateFilter.isKnown(name) else {
+        guard let filter = TemplateFilter(rawValue: name) else {
           throw ChatTemplateError(.unsupported, line: line, "unknown filter \(name)")
         }
         let arguments = token == .symbol("(") ? try parseArguments() : TemplateArguments()
         value = try node(
-          .filter(value, name, arguments), line: line, over: [value] + arguments.all)
+          .filter(value, filter, arguments), line: line, over: [value] + arguments.all)
       } else if acceptName("is") {
         value = try parseTest(of: value, line: line)
       } else if token == .symbol("(") {
@@ -322,7 +325,7 @@ extension TemplateParser {
   ) throws(ChatTemplateError) -> TemplateExpression {
     let isNegated = acceptName("not")
     let name = try expectName("the name of a test")
-    guard TemplateTest.isKnown(name) else {
+    guard let known = TemplateTest(name: name) else {
       throw ChatTemplateError(.unsupported, line: line, "unknown test \(name)")
     }
     var arguments = TemplateArguments()
@@ -335,7 +338,7 @@ extension TemplateParser {
       arguments.positional = [try parsePostfix(try parsePrimary())]
     default: break
     }
-    let test = try node(.test(value, name, arguments), line: line, over: [value] + arguments.all)
+    let test = try node(.test(value, known, arguments), line: line, over: [value] + arguments.all)
     return isNegated ? try node(.not(test), line: line, over: [test]) : test
   }
 }

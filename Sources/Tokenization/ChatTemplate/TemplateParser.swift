@@ -53,6 +53,14 @@ struct TemplateParser {
     return name
   }
 
+  /// Refuses more arguments or parameters than any template has a use for.
+  func checkArgumentCount(_ count: Int) throws(ChatTemplateError) {
+    guard count <= TemplateArguments.maximumCount else {
+      throw ChatTemplateError(
+        .limit, line: line, "more than \(TemplateArguments.maximumCount) arguments")
+    }
+  }
+
   // MARK: Statements
 
   /// Parses up to a statement that begins with one of the words, and past the word.
@@ -75,7 +83,7 @@ struct TemplateParser {
         return (body, "")
       case .text(let text):
         advance()
-        body.append(TemplateStatement(kind: .text(text), line: line))
+        body.append(TemplateStatement(kind: .text(TemplateString(given: text)), line: line))
       case .outputBegin:
         advance()
         let value = try parseTuple()
@@ -165,18 +173,19 @@ struct TemplateParser {
     let isBracketed = acceptSymbol("(")
     let first = try expectName("a name to assign to")
     if allowsAttribute, !isBracketed, acceptSymbol(".") {
-      return .attribute(of: first, try expectName("the name of an attribute"))
+      let attribute = try expectName("the name of an attribute")
+      return .attribute(of: TemplateName(first), TemplateName(attribute))
     }
-    var names = [first]
+    var names = [TemplateName(first)]
     var isTuple = false
     while acceptSymbol(",") {
       isTuple = true
       guard case .name(let name) = token, name != "in" else { break }
       advance()
-      names.append(name)
+      names.append(TemplateName(name))
     }
     if isBracketed { try expect(.symbol(")"), "a closing parenthesis") }
-    return isTuple ? .names(names) : .name(first)
+    return isTuple ? .names(names) : .name(names[0])
   }
 
   private mutating func parseSet() throws(ChatTemplateError) -> TemplateStatement.Kind {
@@ -194,12 +203,13 @@ struct TemplateParser {
   }
 
   private mutating func parseMacro() throws(ChatTemplateError) -> TemplateStatement.Kind {
-    let name = try expectName("the name of a macro")
+    let name = TemplateName(try expectName("the name of a macro"))
     try expect(.symbol("("), "an opening parenthesis")
-    var parameters: [(name: String, value: TemplateExpression?)] = []
+    var parameters: [(name: TemplateName, value: TemplateExpression?)] = []
     while !acceptSymbol(")") {
       if !parameters.isEmpty { try expect(.symbol(","), "a comma") }
-      let parameter = try expectName("the name of a parameter")
+      let parameter = TemplateName(try expectName("the name of a parameter"))
+      try checkArgumentCount(parameters.count + 1)
       parameters.append((parameter, acceptSymbol("=") ? try parseExpression() : nil))
     }
     try expectStatementEnd()

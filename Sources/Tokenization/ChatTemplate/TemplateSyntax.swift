@@ -1,18 +1,32 @@
+/// A name in a template's source, ready to be looked up.
+struct TemplateName: Sendable {
+  let text: String
+  let key: TemplateKey
+  /// The method of that name, if there is one.
+  let method: TemplateMethod?
+
+  init(_ text: String) {
+    self.text = text
+    key = TemplateKey(given: text)
+    method = TemplateMethod(rawValue: text)
+  }
+}
+
 /// An expression of a template.
 struct TemplateExpression: Sendable {
   indirect enum Kind: Sendable {
     case literal(TemplateValue)
-    case name(String)
+    case name(TemplateName)
     case list([TemplateExpression], isTuple: Bool)
     case mapping([(key: TemplateExpression, value: TemplateExpression)])
-    case attribute(TemplateExpression, String)
+    case attribute(TemplateExpression, TemplateName)
     case item(TemplateExpression, TemplateExpression)
     case slice(
       TemplateExpression, from: TemplateExpression?, to: TemplateExpression?,
       step: TemplateExpression?)
     case call(TemplateExpression, TemplateArguments)
-    case filter(TemplateExpression, String, TemplateArguments)
-    case test(TemplateExpression, String, TemplateArguments)
+    case filter(TemplateExpression, TemplateFilter, TemplateArguments)
+    case test(TemplateExpression, TemplateTest, TemplateArguments)
     case not(TemplateExpression)
     case negate(TemplateExpression)
     case and(TemplateExpression, TemplateExpression)
@@ -31,8 +45,11 @@ struct TemplateExpression: Sendable {
 
 /// What stands in the parentheses of a call, filter or test.
 struct TemplateArguments: Sendable {
+  /// Of a call, and of the parameters of a macro.
+  static let maximumCount = 255
+
   var positional: [TemplateExpression] = []
-  var named: [(name: String, value: TemplateExpression)] = []
+  var named: [(name: TemplateName, value: TemplateExpression)] = []
 
   var all: [TemplateExpression] { positional + named.map(\.value) }
 }
@@ -41,9 +58,9 @@ struct TemplateArguments: Sendable {
 struct TemplateStatement: Sendable {
   /// What `set` and `for` assign to.
   enum Target: Sendable {
-    case name(String)
-    case names([String])
-    case attribute(of: String, String)
+    case name(TemplateName)
+    case names([TemplateName])
+    case attribute(of: TemplateName, TemplateName)
   }
 
   struct Branch: Sendable {
@@ -60,18 +77,18 @@ struct TemplateStatement: Sendable {
   }
 
   struct Macro: Sendable {
-    var name: String
-    var parameters: [(name: String, value: TemplateExpression?)]
+    var name: TemplateName
+    var parameters: [(name: TemplateName, value: TemplateExpression?)]
     var body: [TemplateStatement]
   }
 
   enum Kind: Sendable {
-    case text(String)
+    case text(TemplateString)
     case output(TemplateExpression)
     case branches([Branch], otherwise: [TemplateStatement])
     case loop(Loop)
     case set(Target, TemplateExpression)
-    /// `{% set name %} … {% endset %}`, through filters where some are named.
+    /// `{% set name %} … {% endset %}`.
     case capture(Target, [TemplateStatement])
     /// Statements between tags that change nothing, such as `{% generation %}`.
     case group([TemplateStatement])

@@ -1,5 +1,5 @@
 /// The tests of templates: `value is name`.
-enum TemplateTest: String {
+package enum TemplateTest: String, Sendable, CaseIterable {
   case boolean, defined, divisibleby, eq, equalto, even, `false`, float, ge, greaterthan, gt, `in`
   case integer, iterable, le, lessthan, lower, lt, mapping, ne, none, number, odd, sameas, sequence
   case string, `true`, undefined, upper
@@ -16,8 +16,6 @@ enum TemplateTest: String {
     default: self.init(rawValue: name)
     }
   }
-
-  static func isKnown(_ name: String) -> Bool { TemplateTest(name: name) != nil }
 
   /// The comparison that the test is, if it is one.
   var comparison: String? {
@@ -37,20 +35,15 @@ enum TemplateTest: String {
 extension TemplateEvaluator {
   /// Whether a value passes a test.
   mutating func passes(
-    test name: String, _ value: TemplateValue, _ arguments: TemplateCallArguments
+    _ test: TemplateTest, _ value: TemplateValue, _ arguments: TemplateCallArguments
   ) throws(ChatTemplateError) -> Bool {
-    let line = arguments.line
-    guard let test = TemplateTest(name: name) else {
-      throw ChatTemplateError(.unsupported, line: line, "unknown test \(name)")
-    }
+    try budget.spend(1)
     if test.comparison != nil || test == .divisibleby {
-      guard let other = try arguments.bound(to: ["other"], of: name)[0] else {
-        throw ChatTemplateError(.type, line: line, "the test \(name) lacks an argument")
+      guard let other = try arguments.bound(to: ["other"], of: test.rawValue)[0] else {
+        throw failure(.type, "the test \(test.rawValue) lacks an argument")
       }
-      guard let comparison = test.comparison else {
-        return try remainder(value, other, line: line) == 0
-      }
-      return try compares(comparison, value, other, line: line)
+      guard let comparison = test.comparison else { return try remainder(value, other) == 0 }
+      return try compares(comparison, value, other)
     }
     switch (test, value) {
     case (.defined, _): return !value.isUndefined
@@ -63,19 +56,27 @@ extension TemplateEvaluator {
       return true
     case (.true, .boolean(let truth)): return truth
     case (.false, .boolean(let truth)): return !truth
-    case (.even, _): return try remainder(value, .integer(2), line: line) == 0
-    case (.odd, _): return try remainder(value, .integer(2), line: line) != 0
-    case (.lower, .string(let text)):
-      return text.isIdentical(to: text.lowercased()) && !text.isIdentical(to: text.uppercased())
-    case (.upper, .string(let text)):
-      return text.isIdentical(to: text.uppercased()) && !text.isIdentical(to: text.lowercased())
+    case (.even, _): return try remainder(value, .integer(2)) == 0
+    case (.odd, _): return try remainder(value, .integer(2)) != 0
+    case (.lower, .string(let text)): return try isAll(text, upper: false)
+    case (.upper, .string(let text)): return try isAll(text, upper: true)
     default: return false
     }
   }
 
+  /// Whether a text has letters with a case, and all of them have the one.
+  private mutating func isAll(
+    _ text: TemplateString, upper: Bool
+  ) throws(ChatTemplateError) -> Bool {
+    guard try text.isIdentical(to: try text.changed(toUpper: upper, &budget), &budget) else {
+      return false
+    }
+    return !(try text.isIdentical(to: try text.changed(toUpper: !upper, &budget), &budget))
+  }
+
   private mutating func remainder(
-    _ value: TemplateValue, _ divisor: TemplateValue, line: Int
+    _ value: TemplateValue, _ divisor: TemplateValue
   ) throws(ChatTemplateError) -> Double? {
-    try arithmetic("%", value, divisor, line: line).number
+    try arithmetic("%", value, divisor).number
   }
 }

@@ -1,15 +1,12 @@
 /// A value in a chat template, with the meaning that Python gives it.
-///
-/// Strings are sequences of Unicode scalars: two are equal when their scalars are, and never by
-/// canonical equivalence.
 package enum TemplateValue: Sendable {
   /// What a missing name, attribute or element is: printed as nothing, and false.
-  case undefined(String)
+  case undefined(TemplateUndefined)
   case none
   case boolean(Bool)
   case integer(Int)
   case real(Double)
-  case string(String)
+  case string(TemplateString)
   case list(TemplateList)
   case mapping(TemplateMapping)
   /// Places in the evaluator's own tables; they never become elements of other values.
@@ -18,14 +15,19 @@ package enum TemplateValue: Sendable {
   case macro(Int)
   case function(TemplateFunction)
 
-  /// A list of values.
-  package static func list(_ elements: [TemplateValue]) -> TemplateValue {
-    .list(TemplateList(elements))
+  /// A text of the caller's, or a constant.
+  package static func string(_ text: String) -> TemplateValue {
+    .string(TemplateString(given: text))
   }
 
-  /// A mapping with its keys in the order given; of equal keys the last counts.
+  /// A list of the caller's.
+  package static func list(_ elements: [TemplateValue]) -> TemplateValue {
+    .list(TemplateList(given: elements))
+  }
+
+  /// A mapping of the caller's with its keys in the order given; of equal keys the last counts.
   package static func mapping(_ entries: [(String, TemplateValue)]) -> TemplateValue {
-    .mapping(TemplateMapping(entries))
+    .mapping(TemplateMapping(given: entries))
   }
 }
 
@@ -37,53 +39,56 @@ package enum TemplateFunction: String, Sendable, CaseIterable {
   case dict
 }
 
-/// A list or a tuple, and how deeply it nests.
-package struct TemplateList: Sendable {
-  package let elements: [TemplateValue]
-  package let isTuple: Bool
-  let depth: Int
-
-  package init(_ elements: [TemplateValue], isTuple: Bool = false) {
-    self.elements = elements
-    self.isTuple = isTuple
-    depth = 1 + (elements.map(\.depth).max() ?? 0)
-  }
+/// The types of values, as errors call them.
+enum TemplateType: String, Sendable {
+  case undefined = "undefined"
+  case none = "none"
+  case boolean = "a boolean"
+  case integer = "an integer"
+  case real = "a number"
+  case string = "a string"
+  case list = "a list"
+  case mapping = "a mapping"
+  case namespace = "a namespace"
+  case loop = "a loop"
+  case function = "a function"
 }
 
-/// A mapping from strings that keeps its order, and how deeply it nests.
-///
-/// Looking up is linear: mappings in templates have a handful of keys.
-package struct TemplateMapping: Sendable {
-  package private(set) var entries: [(key: String, value: TemplateValue)] = []
-  private(set) var depth = 1
-
-  package init(_ entries: [(String, TemplateValue)] = []) {
-    for (key, value) in entries { self[key: key] = value }
+/// Why a value is undefined. The sentence is made only where an error needs it.
+package struct TemplateUndefined: Sendable {
+  enum Cause: Sendable {
+    case name
+    case parameter
+    case attribute(of: TemplateType)
+    case element(of: TemplateType)
+    case noElement
+    case condition
+    case argument
   }
 
-  package subscript(key key: String) -> TemplateValue? {
-    get { entries.first { $0.key.isIdentical(to: key) }?.value }
-    set {
-      guard let newValue else {
-        entries.removeAll { $0.key.isIdentical(to: key) }
-        return
-      }
-      depth = max(depth, 1 + newValue.depth)
-      if let index = entries.firstIndex(where: { $0.key.isIdentical(to: key) }) {
-        entries[index].value = newValue
-      } else {
-        entries.append((key, newValue))
-      }
+  let cause: Cause
+  /// The name or index that was looked for.
+  var name = TemplateString(given: "")
+
+  func reason(_ budget: inout TemplateBudget) throws(ChatTemplateError) -> String {
+    let name = try self.name.read(&budget)
+    return switch cause {
+    case .name: "'\(name)' is undefined"
+    case .parameter: "parameter '\(name)' was not given"
+    case .attribute(let type): "\(type.rawValue) has no attribute '\(name)'"
+    case .element(let type): "\(type.rawValue) has no element \(name)"
+    case .noElement: "there is no element to take"
+    case .condition: "the condition is false and has no else"
+    case .argument: "an argument is missing"
     }
   }
 }
 
-extension String {
-  /// Whether two strings have the same scalars.
-  func isIdentical(to other: String) -> Bool { utf8.elementsEqual(other.utf8) }
-}
-
 extension TemplateValue {
+  static func undefined(_ cause: TemplateUndefined.Cause) -> TemplateValue {
+    .undefined(TemplateUndefined(cause: cause))
+  }
+
   var depth: Int {
     switch self {
     case .list(let list): list.depth
@@ -108,8 +113,8 @@ extension TemplateValue {
     case .integer(let value): value != 0
     case .real(let value): value != 0
     case .string(let value): !value.isEmpty
-    case .list(let list): !list.elements.isEmpty
-    case .mapping(let mapping): !mapping.entries.isEmpty
+    case .list(let list): !list.isEmpty
+    case .mapping(let mapping): !mapping.isEmpty
     case .namespace, .loop, .macro, .function: true
     }
   }
@@ -138,20 +143,19 @@ extension TemplateValue {
     return false
   }
 
-  /// What errors call the type.
-  var typeName: String {
+  var type: TemplateType {
     switch self {
-    case .undefined: "undefined"
-    case .none: "none"
-    case .boolean: "a boolean"
-    case .integer: "an integer"
-    case .real: "a number"
-    case .string: "a string"
-    case .list: "a list"
-    case .mapping: "a mapping"
-    case .namespace: "a namespace"
-    case .loop: "a loop"
-    case .macro, .function: "a function"
+    case .undefined: .undefined
+    case .none: .none
+    case .boolean: .boolean
+    case .integer: .integer
+    case .real: .real
+    case .string: .string
+    case .list: .list
+    case .mapping: .mapping
+    case .namespace: .namespace
+    case .loop: .loop
+    case .macro, .function: .function
     }
   }
 }

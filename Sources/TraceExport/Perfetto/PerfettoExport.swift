@@ -9,14 +9,14 @@ import TraceCore
 /// process afm-bench (pid)
 ///   instant "recording"            every metadata fact and the dropped events as annotations
 ///   thread session                 one a writer, a packet sequence of its own
-///     session > request > prefill > layer > gemv_f32_s8t_u4g32_...   nested slices
+///     session > request > prefill > layer > attention   nested slices
 ///     counter "KV bytes used"      unit bytes; one a counter that the writer set
 /// ```
 ///
-/// Slices are named by ``TraceName``, except kernel calls, which carry the kernel's own name;
-/// arguments are debug annotations with the names of ``TraceKey``. Event times are those of
-/// `CLOCK_MONOTONIC`, unchanged: it is the trace's primary clock, and two snapshots tie it to
-/// `CLOCK_REALTIME` and `CLOCK_BOOTTIME`. Packets are not compressed.
+/// Slices are named by ``TraceName``, except spans of kernel calls, which would carry the kernel's
+/// own name; afm-bench records none. Arguments are debug annotations with the names of ``TraceKey``.
+/// Event times are those of `CLOCK_MONOTONIC`, unchanged: it is the trace's primary clock, and two
+/// snapshots tie it to `CLOCK_REALTIME` and `CLOCK_BOOTTIME`. Packets are not compressed.
 public struct PerfettoExport {
   private typealias Field = PerfettoField
 

@@ -17,31 +17,35 @@ extension ASTCCommand {
         Speed is in weights per second of the thread's user time. A planted weight in each row makes \
         the range that the row needs; it counts in neither side of the relative error.
 
-        Example: afm-bench astc benchmark --profile ldr --rows 1536 --columns 1536 --planted 5
+        Example: afm-bench astc benchmark --effort fast --rows 256 --planted 5
         """)
 
-    @Option(help: "The profile: ldr or hdr.")
+    @Option(help: ArgumentHelp("The profile.", valueName: "profile"))
     var profile: Profile = .ldr
 
-    @Option(help: "fast, medium or thorough; all of them where not given.")
+    @Option(help: ArgumentHelp("How long to search; by default each.", valueName: "effort"))
     var effort: QuantizationOptions.Effort?
 
-    @Option(help: "Rows, 1 to 65536.")
+    @Option(help: ArgumentHelp("Rows, 1 to 65536.", valueName: "count"))
     var rows = 1536
 
-    @Option(help: "Columns, 1 to 65536.")
+    @Option(help: ArgumentHelp("Columns, 1 to 65536.", valueName: "count"))
     var columns = 1536
 
-    @Option(help: "A weight of so many standard deviations in each row.")
+    @Option(
+      help: ArgumentHelp(
+        "A weight of so many standard deviations in each row.", valueName: "sigmas"))
     var planted: Float?
 
-    @Option(help: "Clips at so many root mean squares of the row (ldr).")
+    @Option(
+      help: ArgumentHelp(
+        "Clips at so many root mean squares of the row (ldr).", valueName: "sigmas"))
     var clipping: Float?
 
-    @Option(help: "The most partitions of a block, 1 to 3.")
+    @Option(help: ArgumentHelp("The most partitions of a block, 1 to 3.", valueName: "count"))
     var partitionLimit: Int?
 
-    @Option(help: "The seed of the weights.")
+    @Option(help: ArgumentHelp("The seed of the weights.", valueName: "number"))
     var seed: UInt64 = 1
 
     @Flag(help: "Prints one JSON object.")

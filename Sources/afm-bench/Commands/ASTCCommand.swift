@@ -35,7 +35,7 @@ struct ASTCCommand: ParsableCommand {
     @Argument(help: "The file to write.")
     var output: String
 
-    @Option(help: "The profile: ldr or hdr.")
+    @Option(help: ArgumentHelp("The profile.", valueName: "profile"))
     var profile: Profile = .ldr
 
     @Flag(help: "Exits with 3 at the first illegal block, and writes nothing.")
@@ -104,7 +104,7 @@ struct ASTCCommand: ParsableCommand {
 
   static func open(_ path: String) throws(InputError) -> InputFile {
     do throws(FileError) { return try InputFile(opening: path) } catch {
-      throw InputError(file: path, reason: error.summary)
+      throw InputError(error, file: path)
     }
   }
 
@@ -116,7 +116,7 @@ struct ASTCCommand: ParsableCommand {
     // Any byte is a UInt8.
     var raw = unsafe span.mutableBytes
     do throws(FileError) { try file.read(at: offset, into: &raw) } catch {
-      throw InputError(file: file.path, offset: offset, reason: error.summary)
+      throw InputError(error, file: file.path, offset: offset)
     }
     return bytes
   }

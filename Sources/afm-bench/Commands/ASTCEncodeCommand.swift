@@ -13,7 +13,7 @@ extension ASTCCommand {
         edge and counted. NaN, infinity and, in hdr, negative values are refused. Where 6 does not \
         divide a dimension, the last texels are repeated.
 
-        Example: afm-bench astc encode image.f32 480x640 image.astc --profile ldr --effort thorough
+        Example: afm-bench astc encode image.f32 480x640 image.astc --effort thorough
         """)
 
     @Argument(help: "The values: row-major little-endian float32.")
@@ -25,10 +25,10 @@ extension ASTCCommand {
     @Argument(help: "The file to write (.astc).")
     var output: String
 
-    @Option(help: "The profile: ldr or hdr.")
+    @Option(help: ArgumentHelp("The profile.", valueName: "profile"))
     var profile: Profile = .ldr
 
-    @Option(help: "How long to search: fast, medium or thorough.")
+    @Option(help: ArgumentHelp("How long to search.", valueName: "effort"))
     var effort: QuantizationOptions.Effort = .medium
 
     @Flag(help: "Prints one JSON object.")

@@ -7,8 +7,7 @@ struct CacheCommand: ParsableCommand {
     abstract:
       "The KV cache by itself: request traces against it, and traces like the published ones.",
     discussion: """
-      Example: afm-bench cache generate mooncake-conversation requests.jsonl && \
-      afm-bench cache replay requests.jsonl --budget 64GiB,256GiB,unlimited
+      Example: afm-bench cache replay requests.jsonl --budget 64GiB,unlimited
       """,
     subcommands: [Replay.self, Generate.self])
 }

@@ -12,10 +12,9 @@ extension CacheCommand {
         Lengths, arrivals and common beginnings are like the published trace's; the same profile, \
         seed and number of requests give the same file on every machine. \
         \(WorkloadProfile.conversation.rawValue) is written as Mooncake's lines of JSON, the \
-        others as Azure's comma-separated values. \
-        Profiles: \(WorkloadProfile.allCases.map(\.rawValue).joined(separator: ", ")).
+        others as Azure's comma-separated values.
 
-        Example: afm-bench cache generate mooncake-conversation requests.jsonl --seed 7
+        Example: afm-bench cache generate mooncake-conversation requests.jsonl
         """)
 
     @Argument(help: "The profile.")
@@ -24,10 +23,12 @@ extension CacheCommand {
     @Argument(help: "The file to write; - for standard output.")
     var output: String
 
-    @Option(help: "Requests; by default as many as the published trace has.")
+    @Option(
+      help: ArgumentHelp(
+        "Requests; by default as many as the published trace has.", valueName: "count"))
     var requests: Int?
 
-    @Option(help: "The seed.")
+    @Option(help: ArgumentHelp("The seed.", valueName: "number"))
     var seed: UInt64 = 1
 
     @Flag(help: "Prints one JSON object with the percentiles.")

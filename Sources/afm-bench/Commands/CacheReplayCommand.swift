@@ -22,25 +22,31 @@ extension CacheCommand {
         Exit code 1 where the accounts are not what was predicted from the lengths, or exceed the \
         budget.
 
-        Example: afm-bench cache replay requests.jsonl --page 512 --budget 64GiB,unlimited --json
+        Example: afm-bench cache replay requests.jsonl --budget 64GiB,unlimited
         """)
 
     @Argument(help: "The trace; - for standard input.")
     var trace: String
 
-    @Option(name: .customLong("page"), help: "Positions of a page.")
+    @Option(
+      name: .customLong("page"), help: ArgumentHelp("Positions of a page.", valueName: "positions"))
     var pagePositions = 512
 
-    @Option(help: "Budgets, with KiB, MiB, GiB or TiB, or unlimited; several separated by commas.")
+    @Option(
+      help: ArgumentHelp(
+        "Budgets, a list: numbers with KiB, MiB, GiB or TiB, or unlimited.", valueName: "budgets"))
     var budget = "unlimited"
 
-    @Option(help: "The cache: \(ReplayLayout.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(help: ArgumentHelp("The cache.", valueName: "cache"))
     var cache: ReplayLayout = .onDevice2025
 
-    @Option(help: "How long a request holds its pages: seconds for each token it puts out.")
+    @Option(
+      help: ArgumentHelp(
+        "How long a request holds its pages: seconds for each token it puts out.",
+        valueName: "seconds"))
     var secondsPerOutput = 0.0
 
-    @Option(help: "Multiplies the times between arrivals.")
+    @Option(help: ArgumentHelp("Multiplies the times between arrivals.", valueName: "factor"))
     var timeScale = 1.0
 
     @Flag(help: "Prints one JSON object.")
@@ -60,7 +66,7 @@ extension CacheCommand {
 
     func run() throws {
       let budgets = try ByteBudget.list(budget)
-      let workload = try Workload(WholeFile.read(trace), file: trace).scaled(byTime: timeScale)
+      let workload = try WorkloadInput.read(trace).scaled(byTime: timeScale)
       let layout = cache.layout(pagePositions: pagePositions)
       var report = ReplayReport(workload: workload, cache: cache, layout: layout)
       report.time_scale = timeScale
@@ -87,8 +93,8 @@ struct ByteBudget {
 
   /// Budgets separated by commas.
   static func list(_ text: String) throws -> [ByteBudget] {
-    try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
-      guard let budget = ByteBudget(String(part)) else {
+    try CommaList.items(text).map { part in
+      guard let budget = ByteBudget(part) else {
         throw ValidationError(
           "--budget '\(part)': unlimited, or a byte count such as 4096, 64MiB, 1.5GiB.")
       }

@@ -8,20 +8,34 @@ struct DumpCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dump",
     abstract: "Writes a tensor's values: row-major little-endian float32.",
+    usage: "afm-bench dump <file> <tensor> <output>",
     discussion: """
       A matrix with a low-rank adapter is written as it is stored, without the adapter's product.
 
       Example: afm-bench dump model.afmw blk.0.attn_q.weight q.f32
       """)
 
-  @Argument(help: "The model (.afmw, .gguf or safetensors).")
-  var file: String
+  @Argument(
+    help: ArgumentHelp("The model (.afmw, .gguf or safetensors).", valueName: "file"))
+  var first: String?
 
-  @Argument(help: "The tensor's name, as inspect lists it.")
-  var tensor: String
+  @Argument(help: ArgumentHelp("The tensor's name, as inspect lists it.", valueName: "tensor"))
+  var second: String?
 
-  @Argument(help: "The file to write.")
-  var output: String
+  @Argument(help: ArgumentHelp("The file to write.", valueName: "output"))
+  var third: String?
+
+  @Option(name: ModelArgument.optionNames, help: ModelArgument.optionHelp) var model: String?
+
+  private var places: ArgumentPlaces {
+    ArgumentPlaces(["file", "tensor", "output"], model: model, positional: [first, second, third])
+  }
+
+  var file: String { places[0] }
+  var tensor: String { places[1] }
+  var output: String { places[2] }
+
+  func validate() throws { try places.check() }
 
   func run() throws {
     try OutputPath.check(output, isNot: file)

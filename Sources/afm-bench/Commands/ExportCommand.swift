@@ -8,28 +8,33 @@ struct ExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Writes a packed model as safetensors.",
+    usage: "afm-bench export [<options>] <input> <output>",
     discussion: """
-      --as f32 (f16, bf16) writes every tensor's real values, for any notebook; --as codes writes
+      --as f32 (f16, bf16) writes every tensor's real values, for any notebook; --as codes writes \
       codes and scales, which pack takes back bit for bit. The file appears whole or not at all.
 
       Example: afm-bench export model.afmw model.safetensors --as bf16
       """)
 
-  @Argument(help: "The packed model (.afmw).")
-  var input: String
+  @Argument(help: ArgumentHelp("The packed model (.afmw).", valueName: "input"))
+  var first: String?
 
-  @Argument(help: "The file to write.")
-  var output: String
+  @Argument(help: ArgumentHelp("The file to write.", valueName: "output"))
+  var second: String?
 
-  @Option(name: .customLong("as"), help: "What is written: f32, f16, bf16 or codes.")
+  @Option(name: ModelArgument.optionNames, help: ModelArgument.optionHelp) var model: String?
+
+  @Option(
+    name: .customLong("as"), help: ArgumentHelp("What is written.", valueName: "content"))
   var content: SafetensorsExport.Content = .f32
 
   @Option(
-    help: "Tensor names: own, as inspect lists them, or huggingface (and rows in its order).")
+    help: ArgumentHelp(
+      "Tensor names: own, as inspect lists them, or huggingface (and rows in its order).",
+      valueName: "naming"))
   var names: SafetensorsExport.Naming = .own
 
-  @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
-  var threads: Int?
+  @OptionGroup var threads: ThreadOption
 
   @Flag(help: "Prints one JSON object.")
   var json = false
@@ -40,16 +45,21 @@ struct ExportCommand: ParsableCommand {
     var tensors: Int
   }
 
-  func validate() throws {
-    if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }
+  private var places: ArgumentPlaces {
+    ArgumentPlaces(["input", "output"], model: model, positional: [first, second])
   }
+
+  var input: String { places[0] }
+  var output: String { places[1] }
+
+  func validate() throws { try places.check() }
 
   func run() throws {
     try OutputPath.check(output, isNot: input)
-    let file = try AFMWFile(opening: input)
+    let file = try PackedModel.open(input)
     let export = SafetensorsExport(
       content: content, naming: names,
-      threads: threads ?? ProcessInfo.processInfo.activeProcessorCount)
+      threads: threads.count ?? ProcessInfo.processInfo.activeProcessorCount)
     let report: SafetensorsExport.Report
     do throws(PackError) {
       report = try export.write(file, to: output) { done, total in

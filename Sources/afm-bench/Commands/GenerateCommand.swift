@@ -10,34 +10,49 @@ struct GenerateCommand: ParsableCommand {
     commandName: "generate",
     abstract: "Continues a text, greedily unless told otherwise, until a stop token.",
     discussion: """
-      Prints {"ids":[…],"text":…,"finish":…,"cached_tokens":…}: the generated ids, the stop token
-      included, their text without control tokens, what ended it: stop (a stop token), length (-n)
-      or context (the model's context is full), and the prompt's positions that --cache-file had.
+      On a terminal the text appears as it is generated. Elsewhere, and with --json, one JSON object \
+      is printed: {"ids":[…],"text":…,"finish":…,"cached_tokens":…}. These are the generated ids, \
+      the stop token included; their text without control tokens; what ended it: stop (a stop \
+      token), length (-n) or context (the model's context is full); and how many of the prompt's \
+      positions --cache-file had.
 
-      Example: afm-bench generate --model model.afmw --prompt-file prompt.txt -n 64 --chat
+      Example: afm-bench generate model.afmw --prompt 'Why is the sky blue?' --chat
+      Example: afm-bench generate model.afmw --prompt-file prompt.txt -n 64 --text
       """)
 
   @OptionGroup var options: ModelOptions
-  @OptionGroup var sampling: SamplingOptions
 
-  @Option(help: "The text to continue, as it is; - is standard input.")
-  var promptFile: String
+  @Option(
+    name: [.customShort("p"), .long],
+    help: ArgumentHelp("The text to continue, as it is.", valueName: "text"))
+  var prompt: String?
 
-  @Option(name: .customShort("n"), help: "The most tokens to generate.")
+  @Option(
+    help: ArgumentHelp("A file with the text to continue; - is standard input.", valueName: "file"))
+  var promptFile: String?
+
+  @Option(
+    name: [.customShort("n"), .customLong("n-gen")],
+    help: ArgumentHelp("The most tokens to generate.", valueName: "tokens"))
   var count = 128
 
   @Flag(help: "Wraps the text in the model's chat template, as the user's message.")
   var chat = false
+
+  @OptionGroup var sampling: SamplingOptions
 
   @Option(
     help: ArgumentHelp(
       "Keys and values of the prompt: written where the file is missing, else read.",
       discussion:
         "A prompt that begins like the file's skips the whole pages that it has. Files of "
-        + "another model, adapter or cache are refused."))
+        + "another model, adapter or cache are refused.", valueName: "file"))
   var cacheFile: String?
 
-  @Flag(help: "Prints JSON; the only form there is.")
+  @Flag(help: "Prints the text alone, as it is generated, on a terminal or not.")
+  var text = false
+
+  @Flag(help: "Prints one JSON object, on a terminal or not.")
   var json = false
 
   struct Result: Encodable {
@@ -49,38 +64,59 @@ struct GenerateCommand: ParsableCommand {
 
   func validate() throws {
     if count < 1 { throw ValidationError("-n must be at least 1.") }
+    guard (prompt == nil) != (promptFile == nil) else {
+      throw ValidationError(
+        prompt == nil
+          ? "Missing expected argument '--prompt <text>' or '--prompt-file <file>'"
+          : "--prompt and --prompt-file are both given: one of them is needed")
+    }
+    if prompt?.isEmpty ?? false { throw ValidationError("--prompt: the prompt is empty") }
+    if text && json { throw ValidationError("--text and --json exclude each other") }
   }
 
   func run() throws {
-    let text = String(decoding: try WholeFile.read(promptFile), as: UTF8.self)
-    guard !text.isEmpty else { throw InputError(file: promptFile, reason: "the prompt is empty") }
+    let source = promptFile ?? "--prompt"
+    let text = try prompt ?? TextFile.read(source)
+    guard !text.isEmpty else { throw InputError(file: source, reason: "the prompt is empty") }
     let engine = try options.openEngine()
-    let prompt =
+    let rendered =
       chat
       ? try engine.render([Message(role: .user, content: text)], addsGenerationPrompt: true) : text
-    let tokens = try engine.encode(prompt, recognizingSpecialTokens: true)
+    let tokens = try engine.encode(rendered, recognizingSpecialTokens: true)
+    guard !tokens.isEmpty else {
+      throw InputError(
+        file: options.model, place: chat ? "chat template" : "tokenizer",
+        reason: "nothing is left of the prompt: there are no tokens to run")
+    }
     let limit = engine.facts.trainedContextLength
     guard tokens.count <= limit else {
       throw InputError(
-        file: promptFile,
+        file: source,
         reason: EngineError.contextExceeded(limit: limit, need: tokens.count).description)
     }
     // The last token is not fed back. The count may be near Int's limits.
     let wanted = count - 1 < limit - tokens.count ? tokens.count + count - 1 : limit
-    let session = try options.session(
-      of: engine, positions: cacheFile == nil ? wanted : limit, sharesPrefixes: cacheFile != nil)
-    try prefill(session, tokens)
-    var result = try continueText(session, of: engine)
+    let session = try options.run.session(
+      of: engine, named: options.model, positions: cacheFile == nil ? wanted : limit,
+      sharesPrefixes: cacheFile != nil)
+    try CommandFailure.naming(options.model) { try prefill(session, tokens) }
+    let printer = isStreamed ? TextPrinter(try engine.makeTextStream()) : nil
+    var result = try CommandFailure.naming(options.model) {
+      try continueText(session, of: engine, printer: printer)
+    }
     result.cached_tokens = session.adoptedPositionCount
-    try Console.report(Console.json(result))
+    if !isStreamed { try Console.report(Console.json(result)) }
   }
+
+  /// Whether the text is printed as it is generated.
+  private var isStreamed: Bool { text || !json && StandardOutput.isTerminal }
 
   /// Runs the prompt; what a file has of its beginning is there already.
   private func prefill(_ session: any Session, _ tokens: [Int32]) throws {
     guard let cacheFile else { return try session.prefill(tokens[...]) }
     let isThere = FileManager.default.fileExists(atPath: cacheFile)
     if isThere {
-      try session.restore(from: cacheFile)
+      try CommandFailure.naming(cacheFile) { try session.restore(from: cacheFile) }
       // The cache keeps the pages, and whoever begins alike finds them.
       session.truncate(to: 0)
     }
@@ -88,14 +124,21 @@ struct GenerateCommand: ParsableCommand {
     if !isThere { try session.save(to: cacheFile) }
   }
 
-  private func continueText(_ session: any Session, of engine: any Engine) throws -> Result {
+  private func continueText(
+    _ session: any Session, of engine: any Engine, printer: TextPrinter?
+  ) throws -> Result {
+    var printer = printer
     var sampler = Sampler(sampling.options)
     var ids: [Int32] = []
     let finish: String
     while true {
       let token = try session.sample(using: &sampler)
       ids.append(token)
-      Console.progress("\(ids.count) tokens")
+      if printer == nil {
+        Console.progress("\(ids.count) tokens")
+      } else {
+        try printer?.print(token)
+      }
       if engine.facts.stopTokens.contains(token) {
         finish = "stop"
       } else if ids.count == count {
@@ -108,23 +151,49 @@ struct GenerateCommand: ParsableCommand {
       }
       break
     }
-    Console.progress("")
+    if printer == nil { Console.progress("") }
+    try printer?.finish()
     return Result(ids: ids, text: try engine.decode(ids), finish: finish)
+  }
+}
+
+/// Text on standard output, as tokens come.
+private struct TextPrinter {
+  private var stream: any TextStream
+  private var endsLine = true
+
+  init(_ stream: any TextStream) { self.stream = stream }
+
+  mutating func print(_ token: Int32) throws { try write(try stream.append(token)) }
+
+  /// What is still incomplete, and the end of the last line.
+  mutating func finish() throws {
+    try write(try stream.finish())
+    if !endsLine { try StandardOutput.write([UInt8(ascii: "\n")]) }
+  }
+
+  private mutating func write(_ text: String) throws {
+    guard !text.isEmpty else { return }
+    endsLine = text.hasSuffix("\n")
+    try StandardOutput.write(Array(text.utf8))
   }
 }
 
 /// How tokens are chosen.
 struct SamplingOptions: ParsableArguments {
-  @Option(name: [.customLong("temp"), .long], help: "0 is greedy.")
+  @Option(
+    name: [.customLong("temp"), .long], help: ArgumentHelp("0 is greedy.", valueName: "number"))
   var temperature: Float = 0
 
-  @Option(help: "Only the k largest logits; 0 keeps all.")
+  @Option(help: ArgumentHelp("Only the k largest logits; 0 keeps all.", valueName: "k"))
   var topK = 0
 
-  @Option(help: "Only the smallest set of tokens whose probability reaches p.")
+  @Option(
+    help: ArgumentHelp(
+      "Only the smallest set of tokens whose probability reaches p.", valueName: "p"))
   var topP: Float = 1
 
-  @Option(help: "Where the random numbers begin.")
+  @Option(help: ArgumentHelp("Where the random numbers begin.", valueName: "number"))
   var seed: UInt64 = 0
 
   func validate() throws {

@@ -3,6 +3,7 @@ import Engines
 import Foundation
 import ModelFile
 import PackedFormats
+import Report
 import TensorCore
 import Tokenization
 
@@ -10,13 +11,23 @@ struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Shows a model file's header, tensors and totals without reading the tensors.",
-    discussion: "Example: afm-bench inspect model.afmw")
+    discussion: """
+      The file may be .afmw, .gguf or safetensors, or a model's folder. Tensors are summed up by \
+      format. They are listed one by one with --tensors, with --json, and where the output is no \
+      terminal.
 
-  @Argument(help: "The file (.afmw, .gguf or safetensors), or a model's folder.")
-  var file: String
+      Example: afm-bench inspect model.afmw
+      """)
+
+  @OptionGroup var model: ModelArgument
+
+  @Flag(help: "Lists the tensors on a terminal too.")
+  var tensors = false
 
   @Flag(help: "Prints one JSON object.")
   var json = false
+
+  var file: String { model.path }
 
   func run() throws {
     let inspection: Inspection
@@ -27,7 +38,9 @@ struct InspectCommand: ParsableCommand {
       guard let gguf = try? GGUFFile(path: file) else { throw error }
       inspection = Inspection(gguf, refusal: error)
     }
-    try Console.report(json ? Console.json(inspection) : inspection.text)
+    let listsTensors = tensors || !StandardOutput.isTerminal
+    try Console.report(
+      json ? Console.json(inspection) : inspection.text(listsTensors: listsTensors))
   }
 }
 
@@ -155,8 +168,37 @@ struct Inspection: Encodable {
     ]
   }
 
+  /// The tensors of each format, with their sums.
+  private var formatTable: String {
+    var table = TextTable([
+      .init("format", .left), .init("tensors"), .init("elements"), .init("bytes"),
+      .init("in the file"), .init("bits per weight"),
+    ])
+    let formats = Dictionary(grouping: tensors, by: \.format)
+    for (format, own) in formats.sorted(by: { $0.key < $1.key }) {
+      let elements = own.reduce(0) { $0 + $1.shape.reduce(1, *) }
+      let bytes = own.reduce(0) { $0 + $1.bytes }
+      table.append([
+        format, "\(own.count)", elements.grouped, bytes.grouped,
+        own.reduce(0) { $0 + $1.stored_bytes }.grouped,
+        String(format: "%.3f", Double(bytes) * 8 / Double(max(elements, 1))),
+      ])
+    }
+    return table.text
+  }
+
+  private var tensorLines: [String] {
+    let names = tensors.map(\.name.count).max() ?? 0
+    return tensors.map { tensor in
+      let shape = tensor.shape.map(String.init).joined(separator: "x")
+      return tensor.name.padding(toLength: names, withPad: " ", startingAt: 0)
+        + "  \(shape)  \(tensor.format)  \(tensor.bytes) bytes (\(tensor.stored_bytes) stored)  "
+        + String(format: "%.3f bpw payload, %.3f total", tensor.payload_bpw, tensor.total_bpw)
+    }
+  }
+
   /// The same as lines.
-  var text: String {
+  func text(listsTensors: Bool) -> String {
     var lines = ["\(file): \(kind), \(bytes) bytes"] + headerLines
     if let tokenizer {
       lines.append(
@@ -167,18 +209,15 @@ struct Inspection: Encodable {
     for (key, value) in provenance.sorted(by: { $0.key < $1.key }) {
       lines.append("\(key): \(value)")
     }
-    let names = (tensors.map(\.name.count).max() ?? 0)
-    for tensor in tensors {
-      let shape = tensor.shape.map(String.init).joined(separator: "x")
-      lines.append(
-        tensor.name.padding(toLength: names, withPad: " ", startingAt: 0)
-          + "  \(shape)  \(tensor.format)  \(tensor.bytes) bytes (\(tensor.stored_bytes) stored)  "
-          + String(
-            format: "%.3f bpw payload, %.3f total", tensor.payload_bpw, tensor.total_bpw))
-    }
     lines.append(
-      "\(tensors.count) tensors, \(parameters) parameters, \(tensor_bytes) bytes, "
-        + String(format: "%.3f bpw", total_bpw))
+      "\(tensors.count) tensors, \(parameters.grouped) parameters, \(tensor_bytes.grouped) bytes, "
+        + String(format: "%.3f bits per weight", total_bpw))
+    lines += ["", formatTable]
+    if listsTensors {
+      lines += [""] + tensorLines
+    } else {
+      lines.append("--tensors lists the tensors.")
+    }
     return lines.joined(separator: "\n")
   }
 }

@@ -16,35 +16,51 @@ struct KernelsCommand: ParsableCommand {
       the share of the nearer roof with its 95 % interval. From memory the weights change with every \
       call, and take more than the caches hold. Measure on a quiet machine.
 
-      Example: afm-bench kernels --weights u2c,s8c --shape 2048x2048 --tokens 1,128 --in memory
+      Example: afm-bench kernels --weights u2c,s8c --shape 2048x2048 --tokens 1,128
       """)
 
   @Option(
-    help: "Operations, a list: gemv, gemm, rmsnorm, …; by default gemv at 1 token, gemm at more.")
+    help: ArgumentHelp(
+      "Operations, a list; by default gemv at 1 token, gemm at more.",
+      discussion: "Known: \(KernelCase.operations.map(\.rawValue).joined(separator: ", ")).",
+      valueName: "operations"))
   var op: String?
 
-  @Option(help: "Weight formats of products, a list; by default all.")
+  @Option(
+    help: ArgumentHelp("Weight formats of products, a list; by default all.", valueName: "formats"))
   var weights: String?
 
-  @Option(help: "ROWSxCOLUMNS, a list; vectors have the columns.")
+  @Option(
+    help: ArgumentHelp(
+      "ROWSxCOLUMNS, a list; vectors have the columns.", valueName: "shapes"))
   var shape = ProductShape.usual
 
-  @Option(help: "Tokens in a call, a list.")
+  @Option(help: ArgumentHelp("Tokens in a call, a list.", valueName: "tokens"))
   var tokens = "1,128"
 
-  @Option(help: "ASTC: the most partitions of a block, 1 to 3.")
+  @Option(
+    help: ArgumentHelp("ASTC: the most partitions of a block, 1 to 3.", valueName: "count"))
   var partitionLimit: Int?
 
-  @Option(help: "Forces portable, avx2, avx2vnni or avx512vnni. AFM_ISA does the same.")
-  var isa: String?
+  @Option(help: InstructionSetName.help) var isa: String?
 
-  @Option(name: .customLong("in"), help: "Where the weights lie, a list: cache, memory.")
+  @Option(
+    name: .customLong("in"),
+    help: ArgumentHelp(
+      "Where the weights lie, a list: "
+        + "\(KernelCase.Place.allCases.map(\.rawValue).joined(separator: ", ")).",
+      valueName: "places"))
   var places = "memory"
 
-  @Option(name: .customShort("t"), help: "Threads, a list; by default one a core.")
-  var threads: String?
+  @Option(
+    name: [.customShort("t"), .long],
+    help: ArgumentHelp("Threads, a list; by default one per core.", valueName: "threads"))
+  var threads: [String] = []
 
-  @Option(name: .customShort("r"), help: "Repetitions; an interval of a median needs at least 6.")
+  @Option(
+    name: [.customShort("r"), .long],
+    help: ArgumentHelp(
+      "Repetitions; an interval of a median needs at least 6.", valueName: "count"))
   var repetitions = 11
 
   @Flag(help: "Lists the kernels there are, and which are chosen here.")
@@ -77,37 +93,58 @@ struct KernelsCommand: ParsableCommand {
     if tune { return try measureChoice(plan) }
     var rows: [KernelRow] = []
     for threads in plan.threadCounts {
-      let platform = KernelPlatform(
-        library: try KernelLibrary.named(isa), pool: ThreadPool(threadCount: threads))
-      let benchmark = KernelBenchmark(
-        on: platform, repetitions: repetitions,
-        lastCacheByteCount: EnvironmentProbe().largestCacheByteCount,
-        partitionLimit: partitionLimit)
+      let platform = try platform(threads: threads)
+      let benchmark = benchmark(on: platform)
+      for what in plan.cases { try check(what, benchmark) }
       for (index, what) in plan.cases.enumerated() {
         Console.progress("\(index + 1)/\(plan.cases.count) \(what.label)")
-        rows.append(
-          KernelRow(try benchmark.measure(what), isa: platform.library.instructionSet.rawValue))
+        rows.append(KernelRow(try benchmark.measure(what)))
       }
     }
     Console.progress("")
     try Console.report(json ? Console.json(KernelRow.Report(rows: rows)) : KernelRow.table(rows))
   }
 
+  /// Where everything is measured: on all threads that were asked for, or not at all.
+  private func platform(threads: Int?) throws -> KernelPlatform {
+    let pool = ThreadPool(threadCount: threads, allowOversubscription: true)
+    try pool.requireAllThreads()
+    return KernelPlatform(library: try KernelLibrary.named(isa), pool: pool)
+  }
+
+  private func benchmark(on platform: KernelPlatform) -> KernelBenchmark {
+    KernelBenchmark(
+      on: platform, repetitions: repetitions,
+      lastCacheByteCount: EnvironmentProbe().largestCacheByteCount,
+      partitionLimit: partitionLimit)
+  }
+
+  /// Refuses weights so small that no cache is too small for any number of them.
+  private func check(_ what: KernelCase, _ benchmark: KernelBenchmark) throws {
+    let count = benchmark.copyCount(of: what)
+    guard count <= KernelBenchmark.copyLimit else {
+      throw CommandFailure(
+        .usage,
+        "--shape \(what.rows)x\(what.columns): from memory that is \(count) copies of "
+          + "\(what.weights?.name ?? "")'s weights, more than \(KernelBenchmark.copyLimit); "
+          + "a larger shape is needed, or --in cache")
+    }
+  }
+
   /// `--tune`.
   private func measureChoice(_ plan: KernelPlan) throws {
     var measured: [ChoiceMeasurement] = []
     for threads in plan.threadCounts {
-      let platform = KernelPlatform(
-        library: try KernelLibrary.named(isa), pool: ThreadPool(threadCount: threads))
-      let benchmark = KernelBenchmark(
-        on: platform, repetitions: repetitions,
-        lastCacheByteCount: EnvironmentProbe().largestCacheByteCount,
-        partitionLimit: partitionLimit)
+      let benchmark = benchmark(on: try platform(threads: threads))
       for place in plan.places {
         for format in PackedProductChoice.formats
         where plan.formats?.contains(format) ?? true {
           for shape in plan.shapes {
             Console.progress("\(format.name) \(shape), \(place.rawValue)")
+            try check(
+              KernelCase(
+                operation: .gemv, weights: format, rows: shape.rows, columns: shape.columns,
+                tokens: 1, place: place), benchmark)
             measured.append(try benchmark.measureChoice(format, on: shape, in: place))
           }
         }
@@ -143,7 +180,7 @@ struct KernelRow: Encodable {
   var share_low: Double?
   var share_high: Double?
 
-  init(_ measurement: KernelBenchmark.Measurement, isa: String) {
+  init(_ measurement: KernelBenchmark.Measurement) {
     let what = measurement.what
     kernel = measurement.kernel
     op = what.operation.rawValue
@@ -152,7 +189,8 @@ struct KernelRow: Encodable {
     columns = what.columns
     tokens = what.tokens
     threads = measurement.threads
-    self.isa = isa
+    // A kernel's name ends with what it is compiled for, which may be less than the chosen level.
+    isa = kernel.split(separator: "_").last.map(String.init) ?? ""
     self.in = what.place.rawValue
     seconds_median = measurement.seconds
     gb_per_s = measurement.bytesPerSecond / 1e9
@@ -165,11 +203,27 @@ struct KernelRow: Encodable {
     share_high = interval?.high
   }
 
+  /// A table for each shape, place and number of threads, within 112 columns.
   static func table(_ rows: [KernelRow]) -> String {
+    var headings: [String] = []
+    var groups: [String: [KernelRow]] = [:]
+    for row in rows {
+      if groups[row.heading] == nil { headings.append(row.heading) }
+      groups[row.heading, default: []].append(row)
+    }
+    return headings.map { heading in
+      "\(heading)\n\n\(table(ofOne: groups[heading] ?? []))"
+    }.joined(separator: "\n")
+  }
+
+  private var heading: String {
+    "\(rows) x \(columns) from \(self.in), \(threads) thread\(threads == 1 ? "" : "s")"
+  }
+
+  private static func table(ofOne rows: [KernelRow]) -> String {
     var table = TextTable([
-      .init("kernel", .left), .init("shape"), .init("tokens"), .init("t"), .init("in", .left),
-      .init("µs"), .init("GB/s"), .init("roof"), .init("GOP/s"), .init("roof"), .init("share"),
-      .init("95 %"),
+      .init("kernel", .left), .init("tokens"), .init("µs"), .init("GB/s"), .init("roof"),
+      .init("GOP/s"), .init("roof"), .init("share"), .init("95 %"),
     ])
     func number(_ value: Double?) -> String { value.map { String(format: "%.1f", $0) } ?? "–" }
     func percent(_ value: Double) -> String { String(format: "%.0f", 100 * value) }
@@ -178,12 +232,11 @@ struct KernelRow: Encodable {
         row.share_high.map { "\(percent(low))–\(percent($0))" }
       }
       table.append([
-        row.kernel, "\(row.rows)x\(row.columns)", String(row.tokens), String(row.threads), row.in,
-        number(row.seconds_median * 1e6), number(row.gb_per_s), number(row.roof_gb_per_s),
-        number(row.gop_per_s), number(row.roof_gop_per_s), "\(percent(row.share_of_roof)) %",
-        interval ?? "–",
+        row.kernel, String(row.tokens), number(row.seconds_median * 1e6), number(row.gb_per_s),
+        number(row.roof_gb_per_s), number(row.gop_per_s), number(row.roof_gop_per_s),
+        "\(percent(row.share_of_roof)) %", interval ?? "–",
       ])
     }
-    return table.text
+    return table.text(within: 112)
   }
 }

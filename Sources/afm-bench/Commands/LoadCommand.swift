@@ -1,8 +1,10 @@
 import ArgumentParser
 import BenchCore
+import CPlatform
 import Foundation
 import ModelFile
 import PackedFormats
+import QuantKernels
 import TensorCore
 
 struct LoadCommand: ParsableCommand {
@@ -10,46 +12,49 @@ struct LoadCommand: ParsableCommand {
     commandName: "load",
     abstract: "Loads a packed model until its kernels could run, and says where the time went.",
     discussion: """
-      Every repetition loads the file and then runs each stage alone, on as many threads, so that
-      all saw the same machine. The ratio says how near loading comes to the slowest stage. Stages'
-      seconds are of processor time over all threads. --cold asks the system to forget the file
-      before every repetition.
+      Every repetition loads the file (.afmw) and then runs each stage alone, on as many threads, \
+      so that all saw the same machine. The ratio says how near loading comes to the slowest \
+      stage. Stages' seconds are of processor time over all threads. --cold asks the system to \
+      forget the file before every repetition.
 
       Example: afm-bench load model.afmw -r 5
       """)
 
-  @Argument(help: "The file (.afmw).")
-  var file: String
+  @OptionGroup var model: ModelArgument
 
   @Flag(help: "Comes from the disk, not from the page cache.")
   var cold = false
 
   @Flag(
-    help: "What is stored with --layout kernel is used in the page cache, as `run --mmap` does.")
+    help: "What is stored with --layout kernel is used in the page cache, as run --mmap does.")
   var mmap = false
 
-  @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
-  var threads: Int?
+  @OptionGroup var threads: ThreadOption
 
-  @Option(name: .customShort("r"), help: "Repetitions.")
+  @Option(
+    name: [.customShort("r"), .long], help: ArgumentHelp("Repetitions.", valueName: "count"))
   var repetitions = 3
 
   @Flag(help: "Prints one JSON object.")
   var json = false
 
-  @Option(help: "A recording to write: Perfetto's form where the name ends in .perfetto-trace.")
+  @Option(
+    help: ArgumentHelp(
+      "A file for the recording: .afmtrace, or .perfetto-trace for Perfetto at once.",
+      valueName: "file"))
   var trace: String?
 
+  var file: String { model.path }
+
   func validate() throws {
-    if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }
     try Limits.check(repetitions, upTo: Limits.repetitions, option: "-r")
   }
 
   func run() throws {
     let opening = ContinuousClock.now
-    let container = try AFMWFile(opening: file)
+    let container = try PackedModel.open(file)
     let opened = ContinuousClock.now - opening
-    var loader = ModelLoader(threads: threads ?? ProcessInfo.processInfo.activeProcessorCount)
+    var loader = ModelLoader(threads: threads.count ?? ProcessInfo.processInfo.activeProcessorCount)
     loader.layout = { $0.format.kernelLayout ?? .canonical }
     loader.mapsStoredPlanes = mmap
     loader.keepsIntervals = trace != nil
@@ -80,12 +85,17 @@ struct LoadCommand: ParsableCommand {
     try Console.report(json ? Console.json(summary) : summary.text)
   }
 
-  /// Loads once; the tensors are gone when this returns.
+  /// Loads once; the tensors are gone when this returns. Throws where not all threads worked that
+  /// were to: their times would be of fewer.
   private func load(_ container: AFMWFile, _ loader: ModelLoader) throws -> LoadReport {
-    do { return try loader.load(container).report } catch {
-      guard case .input(let fault) = error else { throw error }
-      throw fault
+    let report = try loader.load(container).report
+    var error: Int32 = 0
+    // `error` outlives the call.
+    guard unsafe cp_refused_thread_count(&error) == 0 else {
+      throw ThreadRefusal(
+        wanted: loader.threads, started: report.threadCount, errorNumber: error)
     }
+    return report
   }
 
   /// Every stage that the loading had, alone. Validating has none of its own to be slow at: it
@@ -93,13 +103,8 @@ struct LoadCommand: ParsableCommand {
   private func measure(
     _ container: AFMWFile, _ loader: ModelLoader, after report: LoadReport
   ) throws -> [StageMeasurement] {
-    do {
-      return try LoadStage.allCases.filter { report[$0].count > 0 && $0 != .validate }
-        .map { stage throws(LoadError) in try loader.measure(stage, of: container) }
-    } catch {
-      guard case .input(let fault) = error else { throw error }
-      throw fault
-    }
+    try LoadStage.allCases.filter { report[$0].count > 0 && $0 != .validate }
+      .map { try loader.measure($0, of: container) }
   }
 }
 

@@ -9,15 +9,17 @@ struct LogitsCommand: ParsableCommand {
     commandName: "logits",
     abstract: "The largest logits and the logsumexp after every position.",
     discussion: """
-      Example: afm-bench logits --model model.afmw --ids-file ids.json --top 8 --json
+      Example: afm-bench logits model.afmw --ids-file ids.json --top 8 --json
       """)
 
   @OptionGroup var options: ModelOptions
 
-  @Option(help: "A JSON array of token ids, or {\"ids\":[…]}; - is standard input.")
+  @Option(
+    help: ArgumentHelp(
+      "A JSON array of token ids, or {\"ids\":[…]}; - is standard input.", valueName: "file"))
   var idsFile: String
 
-  @Option(help: "How many of the largest logits.")
+  @Option(help: ArgumentHelp("How many of the largest logits.", valueName: "count"))
   var top = 8
 
   @Flag(help: "Prints one JSON object: ids, top_ids, top_logits, logsumexp.")
@@ -45,14 +47,17 @@ struct LogitsCommand: ParsableCommand {
         file: idsFile,
         reason: EngineError.contextExceeded(limit: limit, need: ids.count).description)
     }
-    let session = try options.session(of: engine, positions: ids.count)
+    let session = try options.run.session(
+      of: engine, named: options.model, positions: ids.count)
     var result = Result(ids: ids)
     let count = min(top, engine.facts.vocabularyCount)
-    try session.prefill(ids[...]) { _, logits in
-      let best = LogitStatistics.largest(count, of: logits)
-      result.top_ids.append(best.map(\.token))
-      result.top_logits.append(best.map(\.logit))
-      result.logsumexp.append(LogitStatistics.logSumExp(logits))
+    try CommandFailure.naming(options.model) {
+      try session.prefill(ids[...]) { _, logits in
+        let best = LogitStatistics.largest(count, of: logits)
+        result.top_ids.append(best.map(\.token))
+        result.top_logits.append(best.map(\.logit))
+        result.logsumexp.append(LogitStatistics.logSumExp(logits))
+      }
     }
     guard result.logsumexp.allSatisfy(\.isFinite) else {
       throw CommandFailure(.badInput, "\(options.model): the logits are not finite")

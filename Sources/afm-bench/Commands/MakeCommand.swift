@@ -10,14 +10,14 @@ struct MakeCommand: ParsableCommand {
     commandName: "make",
     abstract: "Makes a preset's model with weights from a seed.",
     discussion: """
-      The shape is the preset's, the weights are random: what runs is as large and as fast as the
-      real model, and says nothing. The same seed gives the same weights on every machine, and with
-      the same release of zstd the same file. Presets: \(presetNames).
+      The shape is the preset's, the weights are random: the file is as large and as fast as the \
+      real model, but its answers mean nothing. The same seed gives the same weights on every \
+      machine, and with the same release of zstd the same file. Presets: \(presetNames).
 
       With --adapter-rank the file is not the model but a low-rank adapter for it, in safetensors.
 
       Example: afm-bench make afm-ondevice-2025 afm.afmw
-               afm-bench make afm-ondevice-2025 adapter.safetensors --adapter-rank 32
+      Example: afm-bench make afm-ondevice-2025 a.safetensors --adapter-rank 32
       """)
 
   private static let presetNames = ModelPreset.allCases.map(\.name).joined(separator: ", ")
@@ -28,26 +28,30 @@ struct MakeCommand: ParsableCommand {
   @Argument(help: "The file to write.")
   var output: String
 
-  @Option(help: "The seed of the weights.")
+  @Option(help: ArgumentHelp("The seed of the weights.", valueName: "number"))
   var seed: UInt64 = 1
 
-  @Option(help: "Makes an adapter of this rank for the preset's model.")
+  @Option(
+    help: ArgumentHelp("Makes an adapter of this rank for the preset's model.", valueName: "rank"))
   var adapterRank: Int?
 
-  @Option(help: "The linear layers' format.")
+  @Option(
+    help: ArgumentHelp(
+      "The linear layers' format.", discussion: LlamaCppFormat.weightsNote, valueName: "format"))
   var weights: WeightFormat = .u2c
 
-  @Option(help: "The embedding's format.")
+  @Option(help: ArgumentHelp("The embedding's format.", valueName: "format"))
   var embedding: WeightFormat = .u4g32
 
-  @Option(help: "The zstd level.")
+  @Option(help: ArgumentHelp("The zstd level.", valueName: "level"))
   var level = 3
 
-  @Option(help: "How planes lie in the file: canonical, or kernel, to be mapped at load.")
+  @Option(
+    help: ArgumentHelp(
+      "How planes lie in the file: kernel is to be mapped at load.", valueName: "layout"))
   var layout: FileLayout = .canonical
 
-  @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
-  var threads: Int?
+  @OptionGroup var threads: ThreadOption
 
   @Flag(help: "Prints one JSON object.")
   var json = false
@@ -59,7 +63,6 @@ struct MakeCommand: ParsableCommand {
     guard FrameCompression.levels.contains(level) else {
       throw ValidationError("--level must be in \(FrameCompression.levels).")
     }
-    if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }
     if let adapterRank {
       try Limits.check(
         adapterRank, upTo: QuantizationArguments.adapterRankLimit, option: "--adapter-rank")
@@ -74,13 +77,13 @@ struct MakeCommand: ParsableCommand {
     }
     var packer = ModelPacker(
       weights: weights, embedding: embedding, compression: .zstd(level: level),
-      threads: threads ?? ProcessInfo.processInfo.activeProcessorCount)
+      threads: threads.count ?? ProcessInfo.processInfo.activeProcessorCount)
     packer.usesKernelLayouts = layout == .kernel
     let started = ContinuousClock.now
     let report: PackReport
     do throws(PackError) {
       report = try packer.pack(PresetSource(preset, seed: seed), to: output) { progress in
-        Console.progress(Self.line(progress, elapsed: ContinuousClock.now - started))
+        Console.progress(RemainingTime.line(progress, since: started))
       }
     } catch {
       switch error {
@@ -107,13 +110,6 @@ struct MakeCommand: ParsableCommand {
     try Console.report(
       "\(output): an adapter of rank \(rank) for \(preset), seed \(seed), "
         + "\(summary.adapter_parameters) parameters, \(size)")
-  }
-
-  /// `37 %  12 s left  blk.7.ffn_up.weight`.
-  private static func line(_ progress: ModelPacker.Progress, elapsed: Duration) -> String {
-    let share = Double(progress.doneElementCount) / Double(max(progress.totalElementCount, 1))
-    let left = share > 0 ? Int((elapsed / .seconds(1)) * (1 - share) / share) : 0
-    return "\(Int(share * 100)) %  \(left) s left  \(progress.tensor)"
   }
 
   private func show(_ summary: MakeSummary, elapsed: Duration) throws {

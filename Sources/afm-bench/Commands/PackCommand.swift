@@ -10,52 +10,58 @@ struct PackCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pack",
     abstract: "Imports a GGUF or safetensors model and packs it into an .afmw file.",
+    usage: "afm-bench pack [<options>] <input> <output>",
     discussion: """
-      The linear layers get --weights, the embedding (and an untied output) --embedding; norms and
-      biases stay f32. Tensors that the input holds packed keep every bit. The file appears whole
+      The linear layers get --weights, the embedding (and an untied output) --embedding; norms and \
+      biases stay f32. Tensors that the input holds packed keep every bit. The file appears whole \
       or not at all.
 
-      --calibrate weights errors with what the model's activations show: --calibrate self runs the
-      float model over text that it samples itself, --calibrate FILE over that text, or takes the
+      --calibrate weights errors with what the model's activations show: --calibrate self runs the \
+      float model over text that it samples itself, --calibrate FILE over that text, or takes the \
       statistics that --save-calibration has written.
 
       Example: afm-bench pack model.gguf model.afmw --weights s8c
-      Example: afm-bench pack model.gguf model.afmw --weights astc6x6-ldr --calibrate self
+      Example: afm-bench pack model.gguf a.afmw --weights u4g32 --calibrate self
       """)
 
-  @Argument(help: "The model to import: .gguf, .safetensors, an index of several, or a folder.")
-  var input: String
+  @Argument(
+    help: ArgumentHelp(
+      "The model to import: .gguf, .safetensors, an index of several, or a folder.",
+      valueName: "input"))
+  var first: String?
 
-  @Argument(help: "The file to write.")
-  var output: String
+  @Argument(help: ArgumentHelp("The file to write.", valueName: "output"))
+  var second: String?
+
+  @Option(name: ModelArgument.optionNames, help: ModelArgument.optionHelp)
+  var modelOption: String?
 
   @Option(
     help: ArgumentHelp(
-      "The linear layers' format.",
-      discussion: WeightFormat.allCases.map(\.name).joined(separator: ", ") + "."))
+      "The linear layers' format.", discussion: LlamaCppFormat.weightsNote, valueName: "format"))
   var weights: WeightFormat = .s8c
 
   @Option(
     help: ArgumentHelp(
       "The embedding's format; by default that of the weights.",
-      discussion: "By default u4g32 beside 2-bit weights, and s8c beside ASTC."))
+      discussion: "By default u4g32 beside 2-bit weights, and s8c beside ASTC.",
+      valueName: "format"))
   var embedding: WeightFormat?
 
   @OptionGroup(title: "Calibration") var calibration: CalibrationOptions
   @OptionGroup(title: "Quantization") var quantization: QuantizationArguments
 
-  @Option(help: "The zstd level.")
+  @Option(help: ArgumentHelp("The zstd level.", valueName: "level"))
   var level = 3
 
   @Option(
-    help: """
-      How planes lie in the file: canonical, compressed and portable, or kernel, as kernels read \
-      them, uncompressed and mapped at load.
-      """)
+    help: ArgumentHelp(
+      "How planes lie in the file.",
+      discussion: "canonical: compressed and portable; kernel: as kernels read them, uncompressed "
+        + "and mapped at load.", valueName: "layout"))
   var layout: FileLayout = .canonical
 
-  @Option(name: [.customShort("t"), .long], help: "Threads; by default one a core.")
-  var threads: Int?
+  @OptionGroup var threadOption: ThreadOption
 
   @Flag(help: "Prints one JSON object.")
   var json = false
@@ -64,8 +70,16 @@ struct PackCommand: ParsableCommand {
     guard FrameCompression.levels.contains(level) else {
       throw ValidationError("--level must be in \(FrameCompression.levels).")
     }
-    if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }
+    try places.check()
   }
+
+  private var places: ArgumentPlaces {
+    ArgumentPlaces(["input", "output"], model: modelOption, positional: [first, second])
+  }
+
+  var input: String { places[0] }
+  var output: String { places[1] }
+  var threads: Int? { threadOption.count }
 
   func run() throws {
     try OutputPath.check(output, isNot: input)
@@ -91,8 +105,7 @@ struct PackCommand: ParsableCommand {
     let report: PackReport
     do throws(PackError) {
       report = try packer.pack(model, to: output) { progress in
-        let percent = 100 * progress.doneElementCount / max(progress.totalElementCount, 1)
-        Console.progress("\(percent) %  \(progress.tensor)")
+        Console.progress(RemainingTime.line(progress, since: calibrated))
       }
     } catch {
       switch error {
@@ -116,8 +129,16 @@ extension Duration {
 }
 
 extension WeightFormat: ExpressibleByArgument {
-  /// A format by its name on the command line.
-  public init?(argument: String) { self.init(name: argument) }
+  /// A format by its name on the command line, here or in llama.cpp.
+  public init?(argument: String) {
+    guard let format = WeightFormat(name: argument) ?? LlamaCppFormat.weights(argument) else {
+      return nil
+    }
+    self = format
+  }
+
+  /// The name that help texts show as a default.
+  public var defaultValueDescription: String { name }
 
   /// The names that usage errors list.
   public static var allValueStrings: [String] { allCases.map(\.name) }

@@ -7,11 +7,13 @@ import TensorCore
 
 /// How `pack` chooses scales, endpoints and codes.
 struct QuantizationArguments: ParsableArguments {
-  @Option(help: "How long ASTC blocks are searched: fast, medium or thorough.")
+  @Option(help: ArgumentHelp("How long ASTC blocks are searched.", valueName: "effort"))
   var effort: QuantizationOptions.Effort = .medium
 
   @Option(
-    help: "What scales are fitted to: absmax or mse; by default what each format does best with.")
+    help: ArgumentHelp(
+      "What scales are fitted to; by default what each format does best with.",
+      valueName: "measure"))
   var fit: QuantizationOptions.ScaleFit?
 
   @Option(
@@ -24,13 +26,14 @@ struct QuantizationArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "ASTC: the most partitions of a block, 1 to 3.",
-      discussion: "With 1 kernels run at full speed; with more the error is smaller."))
+      discussion: "With 1 kernels run at full speed; with more the error is smaller.",
+      valueName: "count"))
   var partitionLimit: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Keeps so many singular vectors of each linear layer apart, as a low-rank adapter in f16.",
-      discussion: "The packed weights hold what they leave. Needs OpenBLAS."))
+      "Keeps so many singular vectors of each linear layer as a low-rank adapter in f16.",
+      discussion: "The packed weights hold what they leave. Needs OpenBLAS.", valueName: "rank"))
   var adapterRank = 0
 
   static let adapterRankLimit = 1 << 14
@@ -68,10 +71,12 @@ struct CalibrationOptions: ParsableArguments {
       valueName: "self|file"))
   var calibrate: String?
 
-  @Option(help: "Tokens that --calibrate self samples.")
+  @Option(help: ArgumentHelp("Tokens that --calibrate self samples.", valueName: "tokens"))
   var calibrationTokens = Calibrator.Sampling().tokenCount
 
-  @Option(help: "Where the random numbers of --calibrate self begin.")
+  @Option(
+    help: ArgumentHelp(
+      "Where the random numbers of --calibrate self begin.", valueName: "number"))
   var seed: UInt64 = Calibrator.Sampling().seed
 
   @Option(
@@ -109,14 +114,24 @@ struct CalibrationOptions: ParsableArguments {
       if let saved = try ActivationStatistics(savedAt: calibrate) { return saved }
       text = try WholeFile.read(calibrate)
     }
+    let started = ContinuousClock.now
     let calibrator = Calibrator(
       engine: try EngineLoader.load(model, options: EngineOptions(threads: threads)),
       text: try ModelText.open(model)
     ) { done, total in
-      Console.progress("calibrating  \(done)/\(total) tokens")
+      Console.progress(
+        "calibrating  \(done)/\(total) tokens  "
+          + RemainingTime.text(done: done, total: total, since: started))
     }
-    guard calibrate == "self" else { return try calibrator.read(text, named: calibrate) }
-    return try calibrator.sampleText(.init(seed: seed, tokenCount: calibrationTokens))
+    do {
+      return try CommandFailure.naming(model) {
+        calibrate == "self"
+          ? try calibrator.sampleText(.init(seed: seed, tokenCount: calibrationTokens))
+          : try calibrator.read(text, named: calibrate)
+      }
+    } catch let error as InputError {
+      throw error.inFile(model)
+    }
   }
 }
 

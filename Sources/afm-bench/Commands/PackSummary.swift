@@ -76,10 +76,10 @@ struct PackSummary: Encodable {
       "\(file): \(megabytes(bytes)) from \(megabytes(source_bytes)) in "
         + String(format: "%.1f s", calibration_seconds + pack_seconds),
       String(
-        format: "%.2f bits per weight payload, %.2f in all, %.2f in the file",
-        payload_bpw, total_bpw, file_bpw),
+        format: "bits per weight: %.2f of codes, %.2f with scales and minimums as in memory, "
+          + "%.2f in the compressed file", payload_bpw, total_bpw, file_bpw),
       String(
-        format: "linear layers: %.2f bits per weight payload, %.2f in all",
+        format: "linear layers alone: %.2f of codes, %.2f with scales and minimums",
         linear_payload_bpw, linear_total_bpw),
     ]
     if let calibration {

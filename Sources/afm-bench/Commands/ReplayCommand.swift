@@ -12,6 +12,7 @@ struct ReplayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
     abstract: "Serves a request trace on a model: continuous batching, shared prefixes, a budget.",
+    usage: "afm-bench replay [<options>] <file> <trace>",
     discussion: """
       Reads what `cache replay` reads. Requests come at the times of the trace, wait for room, and \
       run together: every step has the next token of each answer and parts of prompts. Prompts are \
@@ -22,48 +23,74 @@ struct ReplayCommand: ParsableCommand {
       are too small for the trace; with --page 512 / --shorten positions a page, page hits stay \
       those of the trace.
 
-      Example: afm-bench replay requests.jsonl --model model.afmw --limit 40 --shorten 16 --page 32 \
-      --time-scale 0 -ctk s8 -ctv s8
+      Example: afm-bench replay model.afmw requests.jsonl --limit 40 --shorten 16
       """)
 
-  @Argument(help: "The trace; - for standard input.")
-  var trace: String
+  @Argument(help: ArgumentHelp("The model.", valueName: "file"))
+  var first: String?
 
-  @OptionGroup var options: ModelOptions
+  @Argument(help: ArgumentHelp("The trace; - for standard input.", valueName: "trace"))
+  var second: String?
 
-  @Option(help: "Requests from the beginning of the trace.")
+  @Option(name: ModelArgument.optionNames, help: ModelArgument.optionHelp)
+  var modelOption: String?
+
+  @OptionGroup var options: ModelRunOptions
+
+  @Option(
+    help: ArgumentHelp("Requests from the beginning of the trace.", valueName: "count"))
   var limit: Int?
 
-  @Option(help: "Divides prompts, answers and the positions of a hash.")
+  @Option(
+    help: ArgumentHelp(
+      "Divides prompts, answers and the positions of a hash.", valueName: "divisor"))
   var shorten = 1
 
-  @Option(help: "Multiplies the times between arrivals; 0: all come at once.")
+  @Option(
+    help: ArgumentHelp(
+      "Multiplies the times between arrivals; 0: all come at once.", valueName: "factor"))
   var timeScale = 1.0
 
-  @Option(help: "Requests that run together at most.")
+  @Option(help: ArgumentHelp("Requests that run together at most.", valueName: "count"))
   var sessions = 8
 
-  @Option(name: .customLong("page"), help: "Positions of a page, a multiple of 16 up to 512.")
+  @Option(
+    name: .customLong("page"),
+    help: ArgumentHelp(
+      "Positions of a page, a multiple of 16 up to 512.", valueName: "positions"))
   var pagePositions = 64
 
   @Option(
     help: ArgumentHelp(
       "The cache's budget, with KiB, MiB or GiB.",
-      discussion: "By default as much as --sessions requests of the model's context need."))
+      discussion: "By default as much as --sessions requests of the model's context need.",
+      valueName: "bytes"))
   var budget: String?
 
-  @Option(name: [.customShort("b"), .customLong("batch-size")], help: "Tokens in a step.")
+  @Option(
+    name: [.customShort("b"), .customLong("batch-size")],
+    help: ArgumentHelp("Tokens in a step.", valueName: "tokens"))
   var batchTokens = 512
 
   @Option(
     name: .customLong("trace"),
-    help: "A file for the recording: .afmtrace, or .perfetto-trace for Perfetto at once.")
+    help: ArgumentHelp(
+      "A file for the recording: .afmtrace, or .perfetto-trace for Perfetto at once.",
+      valueName: "file"))
   var recording: String?
 
   @Flag(help: "Prints one JSON object, with a row for each request.")
   var json = false
 
+  private var places: ArgumentPlaces {
+    ArgumentPlaces(["file", "trace"], model: modelOption, positional: [first, second])
+  }
+
+  var model: String { places[0] }
+  var trace: String { places[1] }
+
   func validate() throws {
+    try places.check()
     try Limits.check(limit ?? 1, upTo: 1 << 30, option: "--limit")
     try Limits.check(shorten, upTo: 1 << 20, option: "--shorten")
     try Limits.check(sessions, upTo: Limits.sessions, option: "--sessions")
@@ -81,18 +108,22 @@ struct ReplayCommand: ParsableCommand {
 
   func run() throws {
     if let recording {
-      try OutputPath.check(recording, isNot: options.model)
+      try OutputPath.check(recording, isNot: model)
       _ = try OutputFile(creating: recording)
     }
     let workload = try readWorkload()
-    let engine = try options.openEngine()
+    let engine = try options.openEngine(model)
     var replayOptions = EngineReplay.Options(session: try sessionOptions(engine))
     replayOptions.sessionLimit = sessions
-    if let adapter = options.adapter { replayOptions.adapter = try engine.loadAdapter(adapter) }
+    if let adapter = options.adapter {
+      replayOptions.adapter = try CommandFailure.naming(adapter) { try engine.loadAdapter(adapter) }
+    }
     let recorder = TraceRecorder(eventCapacity: 0)
     if recording != nil { replayOptions.recorder = recorder }
-    let outcome = try EngineReplay.run(workload, on: engine, replayOptions) { done, total in
-      Console.progress("\(done) of \(total) requests")
+    let outcome = try CommandFailure.naming(model) {
+      try EngineReplay.run(workload, on: engine, replayOptions) { done, total in
+        Console.progress("\(done) of \(total) requests")
+      }
     }
     Console.progress("")
     if let recording {
@@ -112,7 +143,7 @@ struct ReplayCommand: ParsableCommand {
   }
 
   private func readWorkload() throws -> Workload {
-    var workload = try Workload(WholeFile.read(trace), file: trace).scaled(byTime: timeScale)
+    var workload = try WorkloadInput.read(trace).scaled(byTime: timeScale)
     if let limit { workload.requests = Array(workload.requests.prefix(limit)) }
     guard let shortened = workload.shortened(by: shorten) else {
       throw CommandFailure(

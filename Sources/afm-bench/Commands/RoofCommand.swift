@@ -17,10 +17,13 @@ struct RoofCommand: ParsableCommand {
       Example: afm-bench roof -t 2
       """)
 
-  @Option(name: .customShort("t"), help: "The most threads; by default one a core.")
+  @Option(
+    name: [.customShort("t"), .long],
+    help: ArgumentHelp("The most threads; by default one per core.", valueName: "threads"))
   var threads: Int?
 
-  @Option(name: .customShort("r"), help: "Repetitions.")
+  @Option(
+    name: [.customShort("r"), .long], help: ArgumentHelp("Repetitions.", valueName: "count"))
   var repetitions = 9
 
   @Flag(help: "Prints one JSON object.")
@@ -34,7 +37,10 @@ struct RoofCommand: ParsableCommand {
   func run() throws {
     let probe = EnvironmentProbe()
     let library = try KernelLibrary()
-    let most = ThreadPool(threadCount: threads).threadCount
+    let pool = ThreadPool(threadCount: threads, allowOversubscription: true)
+    // Each of the smaller numbers below is one that there are threads for.
+    try pool.requireAllThreads()
+    let most = pool.threadCount
     var report = RoofReport(
       environment: probe.environment(
         toolVersion: Version.text, buildCommit: Version.commit,
@@ -68,7 +74,7 @@ struct RoofMeasurement {
   }
 
   init(threads: Int, caches: [Environment.CacheLevel], repetitions: Int) {
-    pool = ThreadPool(threadCount: threads)
+    pool = ThreadPool(threadCount: threads, allowOversubscription: true)
     self.repetitions = repetitions
     for cache in caches where cache.type != "Instruction" {
       // Caches that each core has hold a share of every thread; shared ones one block.

@@ -9,53 +9,77 @@ struct RunCommand: ParsableCommand {
     commandName: "run",
     abstract: "Measures models on tiers: latency, cache memory and context use.",
     discussion: """
-      Without -p, -n, -pg or --prompt-file it measures pp512, tg128 and a conversation of two turns.
-      A fixed-length test (-p, -n, -pg) runs at reasoning level none unless --reasoning is given.
-      Lists are a,b,c, and ranges first-last+step or first-last*factor, as in llama-bench.
+      Without -p, -n, -pg or --prompt-file it measures pp512, tg128 and a conversation of two \
+      turns, nothing twice: both tiers run in this process, so level none stands for both unless \
+      --tier or --reasoning is given, and a level that says token for token what a lower one says \
+      is not run again unless --reasoning is given. A fixed-length test (-p, -n, -pg) runs at \
+      reasoning level none unless --reasoning is given.
+
+      Lists are a,b,c; numbers also ranges first-last+step or first-last*factor, as in \
+      llama-bench, whose options have their names here. Those that a CPU engine cannot have are \
+      refused with the reason.
+
+      Rows appear as they are measured. Ctrl-C (SIGINT) or SIGTERM ends the run between two \
+      tokens: the report and the bundle, marked incomplete, have what was measured, and the exit \
+      code is 130 or 143; a second signal ends it at once. The exit code is 1 where a row is \
+      invalid, 3 where nothing could be measured.
 
       Example: afm-bench run model.afmw -p 512 -n 128 --bundle results
       """)
 
-  @Argument(help: "Packed models; without one, all of .cache/models, where tools/bench packs them.")
-  var models: [String] = []
+  @Argument(
+    help: ArgumentHelp(
+      "Packed models; without one, all of .cache/models, where tools/bench packs them.",
+      valueName: "model"))
+  var positionalModels: [String] = []
+
+  @Option(
+    name: ModelArgument.optionNames,
+    help: ArgumentHelp(
+      "A model, in place of the argument; may be repeated.", valueName: "path"))
+  var model: [String] = []
 
   @OptionGroup var tests: TestOptions
 
-  @Option(name: .customShort("t"), help: "Threads, a list; by default one a core.")
-  var threads: String?
+  @Option(
+    name: [.customShort("t"), .long],
+    help: ArgumentHelp("Threads, a list; by default one per core.", valueName: "threads"))
+  var threads: [String] = []
 
   @OptionGroup var setup: EngineSetup
 
   @Option(
-    name: .customShort("r"),
-    help: "Repetitions; an interval of a median needs at least 6.")
+    name: [.customShort("r"), .long],
+    help: ArgumentHelp(
+      "Repetitions; an interval of a median needs at least 6.", valueName: "count"))
   var repetitions = 6
 
-  @Option(
-    name: [.customLong("ctk", withSingleDash: true), .customLong("cache-type-k")],
-    help: "How the cache stores keys, a list: f32, f16, s8, s8static, u4g32.")
-  var keyElements = "f16"
+  @OptionGroup var cache: CacheLists
 
   @Option(
-    name: [.customLong("ctv", withSingleDash: true), .customLong("cache-type-v")],
-    help: "How the cache stores values, a list.")
-  var valueElements = "f16"
+    name: [.customShort("b"), .long],
+    help: ArgumentHelp("Tokens in a prefill batch; by default 512.", valueName: "tokens"))
+  var batchSize: Int?
 
-  @Option(name: [.customShort("b"), .customLong("batch-size")], help: "Tokens in a prefill batch.")
-  var batchTokens = 512
+  @Option(
+    name: [.customLong("ub", withSingleDash: true), .long],
+    help: ArgumentHelp(
+      "Tokens that a prefill step runs together, at most those of -b; by default all of them.",
+      valueName: "tokens"))
+  var ubatchSize: Int?
 
   @Option(
     name: [.customLong("np", withSingleDash: true), .customLong("sessions")],
     help: ArgumentHelp(
       "Sessions that run together, a list.",
       discussion: "For tests of a fixed length: each session has its own prompt and answer, and a "
-        + "step gives all of them a token. Rates count the tokens of all."))
-  var sessions = "1"
+        + "step gives all of them a token. Rates count the tokens of all.", valueName: "sessions"))
+  var sessions: [String] = ["1"]
 
   @Option(
     help: ArgumentHelp(
       "A low-rank adapter's file, or none for the model alone; may be repeated.",
-      discussion: "All stay loaded, and requests switch between them."))
+      discussion: "All stay loaded, and requests switch between them.", valueName: "file"))
   var adapter: [String] = []
 
   @Flag(
@@ -64,75 +88,95 @@ struct RunCommand: ParsableCommand {
       discussion: "Layers that share keys and values are needed for the last position alone."))
   var allLayers = false
 
-  @Option(help: "A folder for results, samples, environment and trace.")
+  @OptionGroup var pacing: PacingOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "A folder for results, samples, environment and trace.", valueName: "folder"))
   var bundle: String?
 
-  @Option(help: "A file for the recording: .afmtrace, or .perfetto-trace for Perfetto at once.")
+  @Option(
+    help: ArgumentHelp(
+      "A file for the recording: .afmtrace, or .perfetto-trace for Perfetto at once.",
+      valueName: "file"))
   var trace: String?
 
-  @Option(name: .customShort("o"), help: "The form of the report: md, csv, json, jsonl or sql.")
-  var format: ReportFormat = .md
+  @OptionGroup var report: RunReportOptions
 
-  @Flag(help: "The same as -o json.")
-  var json = false
+  /// The models that are named, in either way.
+  var models: [String] { positionalModels + model }
+
+  /// Tokens of a batch, as results name it; and those that are run together.
+  var batchTokens: Int { batchSize ?? ubatchSize ?? 512 }
+  var stepTokens: Int { min(batchTokens, ubatchSize ?? batchTokens) }
 
   func validate() throws {
     try Limits.check(repetitions, upTo: Limits.repetitions, option: "-r")
-    try Limits.check(batchTokens, upTo: Limits.tokens, option: "-b")
+    for (option, size) in [("-b", batchSize), ("-ub", ubatchSize)] {
+      if let size { try Limits.check(size, upTo: Limits.tokens, option: option) }
+    }
     try Limits.check(tests.maxTokens, upTo: Limits.tokens, option: "--max-tokens")
   }
 
   func run() throws {
+    if report.quiet { Heartbeat.silence() }
     let plan = try RunPlan(self)
     var run = try BenchmarkRun(plan: plan)
-    try run.measure()
-    try run.writeFiles()
-    try Console.report((json ? ReportFormat.json : format).text(run.rows))
-    if let failed = run.rows.first(where: { $0.error != nil }),
-      run.rows.allSatisfy({ $0.error != nil })
-    {
-      throw CommandFailure(.badInput, failed.error ?? "nothing could be measured")
+    var stream = ReportStream(
+      report.format, options: report.layout, planned: plan.configuration.plannedRows)
+    Interruption.listen()
+    try Console.reportPart(stream.beginning)
+    try run.measure { row in try Console.reportPart(stream.add(row)) }
+    // A report that nobody reads is no reason to lose the files, nor the other way round.
+    var failure = run.reportFailure
+    if failure == nil {
+      do { try Console.reportPart(stream.end()) } catch { failure = error }
     }
+    try run.writeFiles()
+    if let format = report.errorFormat { Console.error(try format.text(run.rows)) }
+    if let failure { throw failure }
+    try judge(run)
+  }
+
+  /// Throws where the run was ended early, or rows are invalid.
+  private func judge(_ run: BenchmarkRun) throws {
+    let count = "\(run.rows.count) row\(run.rows.count == 1 ? "" : "s") measured"
+    if !run.isComplete, let signal = Interruption.signal {
+      let bundle = bundle.map { ", \($0) is marked incomplete" } ?? ""
+      throw CommandFailure(
+        signal == SIGTERM ? .terminated : .interrupted, "ended early: \(count)\(bundle)")
+    }
+    let invalid = run.rows.filter { $0.verdict == .invalid }
+    guard let first = invalid.first else { return }
+    let reason = first.verdictWords.joined(separator: "; ")
+    if invalid.count == run.rows.count, first.error != nil {
+      throw CommandFailure(
+        .badInput, "\(first.modelFilename): nothing could be measured: \(reason)")
+    }
+    var others: [String] = []
+    for row in invalid where !others.contains(row.title) { others.append(row.title) }
+    throw CommandFailure(
+      .checkFailed,
+      "\(invalid.count) of \(run.rows.count) rows \(invalid.count == 1 ? "is" : "are") invalid "
+        + "(\(others.prefix(4).joined(separator: "; "))\(others.count > 4 ? "; …" : "")): \(reason)"
+        + Self.advice(first))
+  }
+
+  /// What would have fitted.
+  private static func advice(_ row: RunRow) -> String {
+    guard row.error?.contains("context exceeded") == true, row.reasoning != "none" else {
+      return ""
+    }
+    return " (fewer reasoning tokens: --reasoning-budget \(row.reasoning)=N, now "
+      + "\(row.reasoningBudget))"
   }
 }
 
-/// What is asked of the models.
-struct TestOptions: ParsableArguments {
-  @Option(name: .customShort("p"), help: "Prompt tokens, a list: prefill tests.")
-  var promptTokens: String?
-
-  @Option(name: .customShort("n"), help: "Generated tokens, a list: decode tests.")
-  var generatedTokens: String?
-
-  @Option(
-    name: .customLong("pg", withSingleDash: true),
-    help: "P,N: a prompt and a generation together; may be repeated.")
-  var pairs: [String] = []
-
-  @Option(name: .customShort("d"), help: "Positions in the cache before a test, a list.")
-  var depths = "0"
-
-  @Option(name: .customLong("tier"), help: "Tiers, a list: on-device, private-cloud.")
-  var tiers = "on-device,private-cloud"
-
-  @Option(
-    help: "Reasoning levels, a list: none, light, moderate, deep. A tier skips what it lacks.")
-  var reasoning: String?
-
-  @Option(help: "Reasoning tokens a level may take: light=64,moderate=256,deep=1024.")
-  var reasoningBudget: String?
-
-  @Option(help: "A text file: a turn of the conversation; may be repeated.")
-  var promptFile: [String] = []
-
-  @Option(help: "The conversation's instructions.")
-  var instructions: String?
-
-  @Option(help: "The most response tokens of a turn.")
-  var maxTokens = 64
-
-  @Option(help: "Where the random prompt tokens begin.")
-  var seed: UInt64 = 1
+extension RunRow {
+  /// Which row it is, in one line.
+  fileprivate var title: String {
+    let turn = test == "chat" ? turn.map { " \($0)" } ?? "" : ""
+    let file = modelFilename.split(separator: "/").last.map(String.init) ?? modelFilename
+    return "\(file) \(test)\(turn)\(depth > 0 ? " @ d\(depth)" : "") \(tier) \(reasoning)"
+  }
 }
-
-extension ReportFormat: ExpressibleByArgument {}

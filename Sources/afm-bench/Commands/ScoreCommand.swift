@@ -10,28 +10,31 @@ struct ScoreCommand: ParsableCommand {
     commandName: "score",
     abstract: "Perplexity of a text; with a reference model also mean KL and top-1 agreement.",
     discussion: """
-      Non-overlapping windows of --ctx tokens without a begin token; the predictions of the second
-      half's tokens are scored. --save-logits keeps a model's logits for those predictions, as a
+      Non-overlapping windows of --ctx tokens without a begin token; the predictions of the second \
+      half's tokens are scored. --save-logits keeps a model's logits for those predictions, as a \
       --reference for other models that need not run it again.
 
-      Example: afm-bench score --model model.afmw --text-file text.txt --ctx 512 --windows 8
+      Example: afm-bench score model.afmw --text-file text.txt --windows 8
       """)
 
   @OptionGroup var options: ModelOptions
 
-  @Option(help: "The text; - is standard input.")
+  @Option(help: ArgumentHelp("The text; - is standard input.", valueName: "file"))
   var textFile: String
 
-  @Option(help: "Tokens in a window.")
+  @Option(help: ArgumentHelp("Tokens in a window.", valueName: "tokens"))
   var ctx = 512
 
-  @Option(help: "Windows to score; by default all whole ones.")
+  @Option(help: ArgumentHelp("Windows to score; by default all whole ones.", valueName: "count"))
   var windows: Int?
 
-  @Option(help: "Windows to pass over first.")
+  @Option(help: ArgumentHelp("Windows to pass over first.", valueName: "count"))
   var skipWindows = 0
 
-  @Option(help: "A model to compare with, with the same vocabulary, or what --save-logits wrote.")
+  @Option(
+    help: ArgumentHelp(
+      "A model to compare with, with the same vocabulary, or what --save-logits wrote.",
+      valueName: "file"))
   var reference: String?
 
   @Option(help: ArgumentHelp("Writes the logits of the scored predictions.", valueName: "file"))
@@ -59,7 +62,7 @@ struct ScoreCommand: ParsableCommand {
   }
 
   func run() throws {
-    let text = String(decoding: try WholeFile.read(textFile), as: UTF8.self)
+    let text = try TextFile.read(textFile)
     if let saveLogits { try OutputPath.check(saveLogits, isNot: textFile) }
     let engine = try options.openEngine()
     guard ctx <= engine.facts.trainedContextLength else {
@@ -89,7 +92,7 @@ struct ScoreCommand: ParsableCommand {
   ) throws -> TextScorer {
     let vocabularyCount = engine.facts.vocabularyCount
     var scorer = TextScorer(
-      session: try options.session(of: engine, positions: ctx),
+      session: try options.run.session(of: engine, named: options.model, positions: ctx),
       reference: try openReference(text, vocabularyCount: vocabularyCount), context: ctx,
       keepsLogits: saveLogits != nil)
     var writer: LogitsWriter?
@@ -98,7 +101,7 @@ struct ScoreCommand: ParsableCommand {
     }
     for window in 0..<text.windowCount {
       let start = (text.firstWindow + window) * ctx
-      try scorer.score(tokens[start..<start + ctx])
+      try CommandFailure.naming(options.model) { try scorer.score(tokens[start..<start + ctx]) }
       try writer?.append(scorer.logits)
       Console.progress(
         "window \(window + 1)/\(text.windowCount)  perplexity \(scorer.perplexity)")
@@ -118,8 +121,14 @@ struct ScoreCommand: ParsableCommand {
       found = saved.vocabularyCount
     } else {
       let engine = try EngineLoader.load(
-        reference, options: options.engineOptions)
-      opened = .session(try options.session(of: engine, positions: ctx))
+        reference, options: options.run.engineOptions)
+      guard ctx <= engine.facts.trainedContextLength else {
+        throw CommandFailure(
+          .badInput,
+          "\(reference): its context of \(engine.facts.trainedContextLength) positions does not "
+            + "hold --ctx \(ctx)")
+      }
+      opened = .session(try options.run.session(of: engine, named: reference, positions: ctx))
       found = engine.facts.vocabularyCount
     }
     guard found == vocabularyCount else {
@@ -131,7 +140,14 @@ struct ScoreCommand: ParsableCommand {
 
   private func report(_ scorer: TextScorer, windows: Int) throws {
     guard scorer.perplexity.isFinite else {
-      throw CommandFailure(.badInput, "\(options.model): the logits are not finite")
+      throw CommandFailure(
+        .badInput, "\(options.model): the logits, or the perplexity, are not finite")
+    }
+    guard scorer.meanDivergence?.isFinite ?? true else {
+      throw CommandFailure(
+        .badInput,
+        "\(reference ?? ""): its logits, or their divergence from \(options.model)'s, are not "
+          + "finite")
     }
     let result = Result(
       model: options.model, text: textFile, ctx: ctx, windows: windows,

@@ -7,15 +7,14 @@ struct TokenizeCommand: ParsableCommand {
     commandName: "tokenize",
     abstract: "Token ids of the text on standard input, or the way back.",
     discussion: """
-      Prints {"ids":[…]}. No token is added; special tokens written in the text are recognised.
-      Bytes that are not UTF-8 count as U+FFFD.
+      Prints {"ids":[…]}. No token is added; special tokens written in the text are recognised. \
+      Bytes that are not UTF-8 count as U+FFFD. The model's weights are not read.
 
-      Example: printf 'Hello there' | afm-bench tokenize --model model.afmw
-               echo '[19556, 665]' | afm-bench tokenize --model model.afmw --decode
+      Example: printf 'Hello there' | afm-bench tokenize model.afmw
+      Example: echo '[19556, 665]' | afm-bench tokenize model.afmw --decode
       """)
 
-  @Option(help: "The model whose tokenizer to use (.afmw or .gguf).")
-  var model: String
+  @OptionGroup var model: ModelArgument
 
   @Flag(name: .customLong("no-special"), help: "Takes special tokens in the text as plain text.")
   var ignoresSpecialTokens = false
@@ -30,7 +29,7 @@ struct TokenizeCommand: ParsableCommand {
   struct Text: Codable { var text: String }
 
   func run() throws {
-    let codec = try ModelText.open(model)
+    let codec = try ModelText.open(model.path)
     let input = try StandardInput.read()
     guard decode else {
       let ids = try codec.encode(input, recognizingSpecialTokens: !ignoresSpecialTokens)

@@ -18,7 +18,8 @@ struct TraceCommand: ParsableCommand {
       abstract: "Writes a recording in a profiler's format.",
       discussion: """
         Example: afm-bench trace export run.afmtrace --to perfetto run.perfetto-trace
-                 then open run.perfetto-trace in ui.perfetto.dev
+
+        Then open run.perfetto-trace in ui.perfetto.dev.
         """)
 
     /// The formats there are.
@@ -67,6 +68,19 @@ struct TraceCommand: ParsableCommand {
 /// Recordings from disk.
 enum RecordingInput {
   static func read(_ path: String) throws -> Recording {
+    switch path == "-" ? nil : FileKind(of: path) {
+    // What cannot be read, and what is damaged, is said by what reads it.
+    case nil, .recording, .empty, .unknown, .folder, .modelFolder: break
+    case .perfettoTrace:
+      throw InputError(
+        file: path, offset: 0,
+        reason: "this is an export for Perfetto; give the recording that it was made from "
+          + "(.afmtrace)")
+    case let kind?:
+      throw InputError(
+        file: path, offset: 0,
+        reason: "a recording is needed (.afmtrace): this is \(kind.description)")
+    }
     let bytes = try WholeFile.read(path)
     do throws(InputError) { return try RecordingFile.decode(bytes.span) } catch {
       throw error.inFile(path)

@@ -7,15 +7,14 @@ import TensorCore
 struct VerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Checks every checksum and every value of an .afmw file.",
+    abstract: "Checks every checksum and every value of a packed model (.afmw).",
     discussion: """
       Exit code 3 names the tensor, the frame and the byte offset of the first fault.
 
       Example: afm-bench verify model.afmw
       """)
 
-  @Argument(help: "The file (.afmw).")
-  var file: String
+  @OptionGroup var model: ModelArgument
 
   @Flag(help: "Prints one JSON object.")
   var json = false
@@ -27,8 +26,10 @@ struct VerifyCommand: ParsableCommand {
     var ok: Bool
   }
 
+  var file: String { model.path }
+
   func run() throws {
-    let container = try AFMWFile(opening: file)
+    let container = try PackedModel.open(file)
     try container.verify(threads: ProcessInfo.processInfo.activeProcessorCount) { done, total in
       Console.progress("\(100 * done / max(total, 1)) %")
     }

@@ -3,10 +3,12 @@
 
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <time.h>
 
-// The interface of the sanitizers' allocator (sanitizer/allocator_interface.h).
-size_t __sanitizer_get_allocated_size(const volatile void *address);
-int __sanitizer_install_malloc_and_free_hooks(
+// The interface of the sanitizers' allocator (sanitizer/allocator_interface.h); not there where the
+// program is built without the address sanitizer, and then nothing is counted.
+__attribute__((weak)) size_t __sanitizer_get_allocated_size(const volatile void *address);
+__attribute__((weak)) int __sanitizer_install_malloc_and_free_hooks(
     void (*malloc_hook)(const volatile void *, size_t), void (*free_hook)(const volatile void *));
 
 static atomic_llong held, peak;
@@ -25,7 +27,7 @@ static void freed(const volatile void *address) {
 
 void allocations_start(void) {
   static int installed;
-  if (!installed) {
+  if (!installed && __sanitizer_install_malloc_and_free_hooks) {
     installed = 1;
     __sanitizer_install_malloc_and_free_hooks(allocated, freed);
   }
@@ -35,5 +37,13 @@ void allocations_start(void) {
 }
 
 size_t allocations_peak(void) { return (size_t)atomic_load(&peak); }
+
+int has_address_sanitizer(void) { return __sanitizer_install_malloc_and_free_hooks != NULL; }
+
+double processor_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
 
 int memory_file(void) { return memfd_create("fuzz", 0); }

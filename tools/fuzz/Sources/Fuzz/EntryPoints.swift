@@ -27,16 +27,47 @@ public func initialize(
   return 0
 }
 
-/// One input: it runs to its end, within the memory that its size excuses.
+/// The longest that an input has taken.
+nonisolated(unsafe) private var slowest = 0.0
+
+/// One input: it runs to its end, within its time and the memory that its size excuses.
 @c(LLVMFuzzerTestOneInput)
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   guard let target = unsafe target else { return 0 }
   // libFuzzer lends `count` bytes for the call.
   let input = unsafe [UInt8](UnsafeBufferPointer(start: data, count: count))
   allocations_start()
+  let start = processor_seconds()
   target.run(input)
+  let seconds = processor_seconds() - start
   let peak = allocations_peak()
+  // The address sanitizer makes the slowest operations take eight times as long.
+  let mostSeconds = has_address_sanitizer() != 0 ? 5 * target.seconds : target.seconds
+  promise(seconds <= mostSeconds, "\(seconds) seconds, at most \(mostSeconds)")
+  // Each record is printed, the last of which is the run's; short ones say nothing.
+  if unsafe seconds > max(slowest, 0.01) {
+    unsafe slowest = seconds
+    print("slowest: \((seconds * 1000).rounded() / 1000) seconds, \(count) bytes")
+  }
   let limit = target.heap.fixed + target.heap.perByte * count
   promise(peak <= limit, "\(peak) bytes of heap for an input of \(count), at most \(limit)")
   return 0
+}
+
+/// Changes an input: of a template also by what its grammar writes.
+@c(LLVMFuzzerCustomMutator)
+public func mutate(
+  _ data: UnsafeMutablePointer<UInt8>?, _ count: Int, _ capacity: Int, _ seed: UInt32
+) -> Int {
+  guard let target = unsafe target, target.usesGrammar, let data = unsafe data else {
+    return unsafe LLVMFuzzerMutate(data, count, capacity)
+  }
+  var grammar = TemplateGrammar(seed: UInt64(seed))
+  // libFuzzer lends `capacity` bytes, of which `count` are the input.
+  let input = unsafe [UInt8](UnsafeBufferPointer(start: data, count: count))
+  guard let output = grammar.mutated(input, maximumCount: capacity) else {
+    return unsafe LLVMFuzzerMutate(data, count, capacity)
+  }
+  for (index, byte) in output.enumerated() { unsafe data[index] = byte }
+  return output.count
 }

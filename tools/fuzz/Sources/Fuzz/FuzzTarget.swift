@@ -8,6 +8,11 @@ struct FuzzTarget: Sendable {
   let name: String
   /// Bytes of heap that any input may take, and bytes more for each byte of it.
   let heap: (fixed: Int, perByte: Int)
+  /// Seconds of processor time that any input may take, five times as many under the address
+  /// sanitizer; libFuzzer's own limit is a whole number.
+  var seconds = 2.0
+  /// Whether inputs are templates, which are changed by their grammar, too.
+  var usesGrammar = false
   /// Reads one input.
   let run: @Sendable ([UInt8]) -> Void
 

@@ -36,19 +36,24 @@ extension FuzzTarget {
         beginToken: tokens.count - 1, endToken: text.count), on: text)
   }
 
-  /// A chat template: parsed, and rendered within narrow limits.
-  static let template = FuzzTarget(name: "template", heap: (32 << 20, 1024)) { bytes in
+  /// A chat template: parsed, and rendered within the standard limits, which are half a second and
+  /// 64 MiB.
+  static let template = FuzzTarget(
+    name: "template", heap: (64 << 20, 1024), seconds: 0.5, usesGrammar: true
+  ) { bytes in
+    let limits = ChatTemplate.Limits()
     do throws(ChatTemplateError) {
       let template = try ChatTemplate(source: String(decoding: bytes, as: UTF8.self))
       let text = try template.render(
         messages: conversation, addsGenerationPrompt: true, beginText: "<s>", endText: "</s>",
-        tools: [.mapping([("name", .string("clock")), ("count", .integer(3))])],
-        limits: .init(maximumSteps: 20_000, maximumOutputBytes: 1 << 16))
-      promise(text.utf8.count <= 1 << 16, "\(text.utf8.count) bytes of output")
+        tools: [.mapping([("name", .string("clock")), ("count", .integer(3))])], limits: limits)
+      promise(
+        text.utf8.count <= limits.maximumOutputBytes, "\(text.utf8.count) bytes of output")
     } catch {
       promise(!isStrict, "refused: \(error)")
       promise(error.line >= 1, "no line in: \(error)")
       promise(!error.reason.isEmpty, "no reason in: \(error)")
+      promise(error.description.utf8.count < 1200, "long: \(error)")
     }
   }
 }

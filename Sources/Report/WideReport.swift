@@ -1,13 +1,13 @@
 import BenchCore
 
-/// A run's rows for people: rates as llama-bench shows them, then for each tier its latencies, its
-/// context and cache, what speaks against a row, and what the words mean. Footnotes say why a
-/// figure is missing.
+/// Every figure of a run's rows in tables as wide as they are: rates as llama-bench shows them,
+/// then for each tier its latencies, its context and cache, what speaks against a row, and what the
+/// words mean. Footnotes say why a figure is missing.
 ///
 ///     | model     | file         | … | tier      | test  | frontier |            t/s |
 ///     | --------- | ------------ | … | --------- | ----- | -------: | -------------: |
 ///     | llama s8c | smollm2.afmw | … | on-device | pp512 |        0 | 702.10 ±  3.20 |
-struct MarkdownReport {
+struct WideReport {
   private let rows: [RunRow]
   private var footnotes = Footnotes()
 
@@ -171,12 +171,7 @@ struct MarkdownReport {
   // MARK: - What stands below
 
   private var builds: String {
-    var seen: [String] = []
-    for row in rows {
-      let line = "build: \(row.buildCommit) (\(row.buildNumber)), CPU: \(row.cpuInfo)\n"
-      if !seen.contains(line) { seen.append(line) }
-    }
-    return seen.joined()
+    RunNotes.builds(rows).map { $0 + "\n" }.joined()
   }
 
   private static let legend =

@@ -3,13 +3,15 @@ import Foundation
 import Report
 import Testing
 
-@Suite struct MarkdownReportTests {
+@Suite struct WideReportTests {
   private var lines: [Substring] {
     get throws {
-      try ReportFormat.md.text(SampleRows.all).split(
+      try ReportFormat.md.text(SampleRows.all, options: .wide).split(
         separator: "\n", omittingEmptySubsequences: false)
     }
   }
+
+  // Tables of every figure, as wide as they are.
 
   /// Columns of a terminal, by a list of the sample's wide characters: not the code under test.
   private func width(_ line: Substring) -> Int {
@@ -45,7 +47,7 @@ import Testing
   }
 
   @Test func everyMarkHasItsFootnote() throws {
-    let text = try ReportFormat.md.text(SampleRows.all)
+    let text = try ReportFormat.md.text(SampleRows.all, options: .wide)
     let marks = Set(text.matches(of: /\[(\d+)\]/).compactMap { Int($0.output.1) })
     #expect(marks == Set(1...marks.count))
     for mark in marks {
@@ -57,11 +59,20 @@ import Testing
   }
 
   @Test func theSecondTierIsCalledModelled() throws {
-    let text = try ReportFormat.md.text(SampleRows.all)
+    let text = try ReportFormat.md.text(SampleRows.all, options: .wide)
     #expect(
       text.contains(
         "### private-cloud (modelled: served in this process"
           + "; the model's context of 8192 is the smaller limit)\n"))
     #expect(text.contains("### on-device\n"))
+  }
+}
+
+extension ReportOptions {
+  /// `--wide`.
+  static var wide: ReportOptions {
+    var options = ReportOptions()
+    options.isWide = true
+    return options
   }
 }

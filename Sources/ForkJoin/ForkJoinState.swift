@@ -2,13 +2,13 @@ import CPlatform
 
 /// What the threads of a pool share; it lives until all of them have been joined.
 ///
-/// A run is over when all of its parts are done, whoever did them: nobody waits for a thread that has
-/// not begun. So a thread may look in late, during a later run or between two. What keeps it from
-/// harm: parts are taken by replacing a word that has the number of the run in it, and while a taken
-/// part is not done, its run cannot end. What the run's work is, is read after that.
-@unsafe struct ThreadPoolState {
+/// A run is over when all of its parts are done, whoever did them: nobody waits for a thread that
+/// has not begun. So a thread may look in late, during a later run or between two. What keeps it
+/// from harm: parts are taken by replacing a word that has the number of the run in it, and while a
+/// taken part is not done, its run cannot end. What the run's work is, is read after that.
+@unsafe package struct ForkJoinState {
   /// One run, as the word `current` has it.
-  struct Run {
+  package struct Run {
     /// Counts runs, and wraps around.
     var number: UInt32
     /// 0 says that the pool is stopping.
@@ -27,10 +27,10 @@ import CPlatform
     var word: UInt64 { UInt64(truncatingIfNeeded: partsPerThread) &<< 32 | UInt64(number) }
   }
 
-  /// The work of a run, what it is, and who does it.
+  /// The work of a run, the function that performs its parts, and the number of threads.
   @unsafe private struct Assignment {
     var work: UnsafeRawPointer?
-    var type: (any ThreadPoolWork.Type)?
+    var perform: ForkJoinPool.Part?
     var threadCount: Int
   }
 
@@ -42,17 +42,17 @@ import CPlatform
   /// That of the current run: the caller writes it before it forks, when no part is to be done.
   private let assignment: UnsafeMutablePointer<Assignment>
 
-  init(threadCount: Int, spinCount: Int, isPinned: Bool) {
+  package init(threadCount: Int, spinCount: Int, isPinned: Bool) {
     unsafe self.spinCount = spinCount
     unsafe self.isPinned = isPinned
     let byteCount = (4 + threadCount) * 128
     unsafe places = .allocate(byteCount: byteCount, alignment: 128)
     unsafe places.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     unsafe assignment = .allocate(capacity: 1)
-    unsafe assignment.initialize(to: Assignment(work: nil, type: nil, threadCount: threadCount))
+    unsafe assignment.initialize(to: Assignment(work: nil, perform: nil, threadCount: threadCount))
   }
 
-  func deallocate() {
+  package func deallocate() {
     unsafe places.deallocate()
     unsafe assignment.deinitialize(count: 1)
     unsafe assignment.deallocate()
@@ -92,9 +92,11 @@ import CPlatform
   }
 
   /// Lets the workers begin.
-  func fork<Work: ThreadPoolWork>(_ work: UnsafePointer<Work>, partsPerThread: Int) -> Run {
-    unsafe assignment.pointee.work = UnsafeRawPointer(work)
-    unsafe assignment.pointee.type = Work.self
+  package func fork(
+    _ work: UnsafeRawPointer, _ perform: @escaping ForkJoinPool.Part, partsPerThread: Int
+  ) -> Run {
+    unsafe assignment.pointee.work = work
+    unsafe assignment.pointee.perform = unsafe perform
     unsafe cp_store(pending, UInt32(truncatingIfNeeded: threadCount &* partsPerThread))
     return unsafe publish(partsPerThread: partsPerThread)
   }
@@ -106,14 +108,14 @@ import CPlatform
     let last = unsafe Run(word: cp_load64_acquire(current))
     let run = Run(number: last.number &+ 1, partsPerThread: partsPerThread)
     unsafe cp_store64(current, run.word)
-    // A worker counts itself as asleep before it looks at `current` a last time: either it sees this
-    // run, or this sees it.
+    // A worker counts itself as asleep before it looks at `current` a last time: either it sees
+    // this run, or this sees it.
     if unsafe cp_load(sleepingWorkers) > 0 { unsafe cp_futex_wake(currentNumber, Int32.max) }
     return run
   }
 
   /// Has thread 0 wait until every part is done.
-  func wait(for run: Run) {
+  package func wait(for run: Run) {
     if unsafe cp_load_acquire(pending) == 0 { return }
     let done = unsafe spin(run, thread: 0) { unsafe cp_load_acquire(pending) == 0 }
     if done { return }
@@ -143,8 +145,8 @@ import CPlatform
     return unsafe Run(word: cp_load64_acquire(current))
   }
 
-  /// Spins until the condition holds; false where it still did not at the end. Now and then it looks
-  /// for parts of the run that nobody has begun, which in a quiet machine are none by then.
+  /// Spins until the condition holds; false where it still did not at the end. Now and then it
+  /// looks for parts of the run that nobody has begun, which in a quiet machine are none by then.
   private func spin(_ run: Run, thread: Int, until condition: () -> Bool) -> Bool {
     var spins = 0
     while unsafe spins < spinCount {
@@ -160,7 +162,7 @@ import CPlatform
   }
 
   /// Performs the parts of a thread's own range.
-  func performOwn(_ run: Run, thread: Int) {
+  package func performOwn(_ run: Run, thread: Int) {
     unsafe finish(perform(run, rangeOf: thread, thread: thread))
   }
 
@@ -187,10 +189,11 @@ import CPlatform
     while let index = unsafe take(run, from: owner) {
       // The part that has been taken keeps the run from ending: these are the run's own.
       let partsPerThread = run.partsPerThread
-      if let work = unsafe assignment.pointee.work, let type = unsafe assignment.pointee.type {
-        unsafe type.perform(
-          work, part: owner &* partsPerThread &+ index, of: threadCount &* partsPerThread,
-          thread: thread)
+      if let work = unsafe assignment.pointee.work,
+        let perform = unsafe assignment.pointee.perform
+      {
+        unsafe perform(
+          work, owner &* partsPerThread &+ index, threadCount &* partsPerThread, thread)
       }
       count &+= 1
     }
@@ -209,15 +212,5 @@ import CPlatform
         UInt64(run.number) &<< 32 | UInt64(truncatingIfNeeded: index &+ 1)
       if unsafe cp_replace64(taken, word, replacement) { return index }
     }
-  }
-}
-
-extension ThreadPoolWork {
-  /// One part of a value of this type that lies at an address.
-  fileprivate static func perform(
-    _ pointer: UnsafeRawPointer, part: Int, of partCount: Int, thread: Int
-  ) {
-    unsafe pointer.assumingMemoryBound(to: Self.self).pointee
-      .perform(part: part, of: partCount, thread: thread)
   }
 }
