@@ -101,15 +101,15 @@ let package = Package(
         "Kernels", "KernelContract", "PackedFormats", "ForkJoin", "CKernels", "CPlatform",
         "CQuantKernels",
       ]),
+    module("BenchCore", ["Tiers", "EngineInterface", "TraceCore", "RandomNumbers"]),
+
+    // Floor 5.
     module(
       "KernelChecks",
       [
         "QuantKernels", "Kernels", "KernelReference", "KernelContract", "CKernels", "PackedFormats",
         "RandomNumbers",
       ]),
-    module("BenchCore", ["Tiers", "EngineInterface", "TraceCore", "RandomNumbers"]),
-
-    // Floor 5.
     module(
       "Engines",
       [

@@ -6,11 +6,17 @@
 ///     trace.afmtrace           the recording
 ///     trace.perfetto-trace     the same for ui.perfetto.dev
 ///     README.md                this list and the definitions
+///     afm-bench.xxh64          digests of the other files, which the folder is known by
 package enum BundleText {
   /// The name of the recording's file, which is not text.
   package static let recordingName = "trace.afmtrace"
   /// The name of the exported trace's file.
   package static let perfettoName = "trace.perfetto-trace"
+
+  /// The names of all files, with which a folder is known as a bundle.
+  package static let names = [
+    "results.json", "samples.jsonl", "environment.json", "README.md", recordingName, perfettoName,
+  ]
 
   /// One file of the bundle.
   package struct File: Hashable, Sendable {
@@ -61,6 +67,8 @@ package enum BundleText {
       | environment.json | machine and build, system counters before and after, these definitions |
       | \(recordingName) | the recording: `afm-bench trace summary`, `afm-bench trace export` |
       | \(perfettoName) | the same recording for https://ui.perfetto.dev |
+      | afm-bench.xxh64 | digests of these files, as `xxhsum -c` checks them; a folder in which a \
+      file was added or changed is not replaced |
 
       Times are nanoseconds, sizes bytes, rates tokens per second.
 

@@ -14,6 +14,7 @@ package struct Runner {
   private let recorder: TraceRecorder
   /// Whether the run is asked to end; looked at between tokens.
   let isInterrupted: @Sendable () -> Bool
+  private let modelFilename: String
   private var sessions: [SessionKey: OpenSessions] = [:]
   private var writers: [Tier: TraceWriter]
 
@@ -51,13 +52,15 @@ package struct Runner {
   }
 
   /// A runner that records on one track per tier. `adapters` are those that the configuration
-  /// names.
+  /// names, `modelFilename` is the model as its rows name it.
   package init(
-    engine: any Engine, adapters: [any EngineAdapter] = [], configuration: RunnerConfiguration,
-    recorder: TraceRecorder, isInterrupted: @escaping @Sendable () -> Bool = { false }
+    engine: any Engine, modelFilename: String, adapters: [any EngineAdapter] = [],
+    configuration: RunnerConfiguration, recorder: TraceRecorder,
+    isInterrupted: @escaping @Sendable () -> Bool = { false }
   ) {
     self.isInterrupted = isInterrupted
     self.engine = engine
+    self.modelFilename = modelFilename
     self.adapters = Dictionary(adapters.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
     self.configuration = configuration
     self.recorder = recorder
@@ -65,7 +68,10 @@ package struct Runner {
       uniqueKeysWithValues: Set(configuration.tiers).sorted { $0.rawValue < $1.rawValue }.map {
         let capacity = configuration.expectedEventCount(
           tier: $0, layerCount: engine.facts.layerCount)
-        let name = "\($0.displayName): \(engine.facts.modelType)"
+        let file = modelFilename.split(separator: "/").last.map(String.init) ?? modelFilename
+        let threads = engine.facts.threadCount
+        let name =
+          "\($0.displayName) · \(file), \(threads) \(threads == 1 ? "thread" : "threads")"
         return ($0, recorder.makeWriter(trackName: name, eventCapacity: capacity))
       })
   }
@@ -78,15 +84,18 @@ package struct Runner {
     case .several(let several): return [try serve(cell, on: several, repetition: repetition)]
     }
     session.repetition = repetition
+    session.row = row(of: cell)
     session.detailTokenLimit = repetition == 0 ? Self.detailTokens : 0
     try session.use(cell.adapter.map(adapter))
     try session.reset(preloading: randomTokens(cell.test.depth, salt: 0))
+    defer { session.rewind() }
     if case .chat(let maximum) = cell.test {
       var options = LanguageModelSession.TurnOptions()
       options.reasoning = cell.reasoning
       options.reasoningBudget = configuration.reasoningBudgets[cell.reasoning]
       options.maximumResponseTokens = maximum
-      return try configuration.conversation.prompts.map { prompt in
+      return try configuration.conversation.prompts.enumerated().map { index, prompt in
+        session.row = row(of: cell, turn: index + 1)
         let response = try session.respond(to: prompt, options: options)
         var request = response.request
         request.responseText = response.content
@@ -95,6 +104,11 @@ package struct Runner {
       }
     }
     return [try session.serve(request(cell))]
+  }
+
+  /// What the recording says of a cell's requests: what tells its rows apart.
+  private func row(of cell: RunCell, turn: Int? = nil) -> MeasuredRow {
+    MeasuredRow(test: cell.test.name, turn: turn, depth: cell.test.depth)
   }
 
   private func adapter(named name: String) -> any EngineAdapter {
@@ -107,7 +121,9 @@ package struct Runner {
     _ cell: RunCell, on sessions: BatchedSessions, repetition: Int
   ) throws -> ServedRequest {
     sessions.repetition = repetition
+    sessions.row = row(of: cell)
     try sessions.reset(preloading: randomTokens(cell.test.depth, salt: 0))
+    defer { sessions.rewind() }
     let request = request(cell)
     let prompts = (0..<cell.sessionCount).map { index in
       randomTokens(request.prompt.count, salt: 1 + UInt64(index))
@@ -127,6 +143,7 @@ package struct Runner {
     options.valueElement = cell.valueElement
     options.batchTokens = configuration.batchTokens
     options.runsAllLayers = configuration.runsAllLayers
+    options.modelFile = modelFilename
     options.recorder = recorder
     options.isInterrupted = isInterrupted
     if let writer = writers[cell.tier] { options.writer = writer }
@@ -218,13 +235,12 @@ package struct CellMeasurement: Sendable {
   /// Trace events that found no room while its test was measured.
   package internal(set) var droppedEvents: UInt64 = 0
 
-  /// Events that its measured requests recorded, layers apart.
-  package var eventCount: Int {
-    samples.reduce(0) { $0 + Self.eventCount(tokens: $1.tokenTimes.count) }
-  }
+  /// Events that its measured requests recorded.
+  package var eventCount: Int { samples.reduce(0) { $0 + $1.recordedEventCount } }
 
-  /// A token has two span events and seven counters; a request some forty of its own.
-  static func eventCount(tokens: Int) -> Int { 40 + 9 * tokens }
+  /// An upper estimate: two span events and at most seven counters for each token, and some eighty
+  /// events for the request.
+  static func eventCount(tokens: Int) -> Int { 80 + 9 * tokens }
 
   mutating func add(_ sample: ServedRequest, isWarmup: Bool, began: String) {
     if isWarmup {

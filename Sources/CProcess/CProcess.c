@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,7 +16,8 @@
 #include <unistd.h>
 
 // Everything below cpr_install's own body runs in signal handlers, or with unknown locks held: it
-// calls nothing but what POSIX allows there (open, read, write, unlink, sigaction, raise, _exit).
+// calls nothing but what POSIX allows there (open, read, write, unlink, rmdir, sigaction, raise,
+// _exit).
 
 static const char *program_name = "";
 static atomic_bool is_installed;
@@ -54,6 +56,14 @@ static void remove_partials(void) {
   for (int32_t number = 0; number < PARTIAL_LIMIT; number += 1) {
     if (atomic_load(&partials[number].state) == SLOT_NOTED) unlink(partials[number].path);
   }
+  // Folders are empty now, if all that they held was noted.
+  for (int32_t number = 0; number < PARTIAL_LIMIT; number += 1) {
+    if (atomic_load(&partials[number].state) == SLOT_NOTED) rmdir(partials[number].path);
+  }
+}
+
+_Bool cpr_exchange(const char *first, const char *second) {
+  return renameat2(AT_FDCWD, first, AT_FDCWD, second, RENAME_EXCHANGE) == 0;
 }
 
 // MARK: - One line

@@ -1,3 +1,5 @@
+import BenchCore
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)

@@ -47,6 +47,8 @@ package enum EngineLoader {
     let compute = Compute(library: library, pool: pool)
     switch try ModelPath.open(path) {
     case .container(let file):
+      // Before the weights are read.
+      try checkGraph(file)
       let tensors = ContainerTensors(
         file, threads: pool.threadCount, mapsWeights: options.mapsWeights)
       return try engine(
@@ -66,19 +68,37 @@ package enum EngineLoader {
     }
   }
 
+  /// Checks of a packed model all that `load` would refuse, except the bytes of its tensors.
+  package static func check(_ file: AFMWFile) throws {
+    try checkGraph(file)
+    _ = try ModelText(file.tokenizer, file: file.path)
+  }
+
+  private static func checkGraph(_ file: AFMWFile) throws(InputError) {
+    try checkArchitecture(file.header, path: file.path)
+    try file.checkTensors()
+  }
+
+  /// The graphs that there are.
+  private static let architectures = ["llama", "qwen2", OnDeviceTensors.architecture]
+
+  private static func checkArchitecture(
+    _ header: ModelHeader, path: String
+  ) throws(InputError) {
+    guard !architectures.contains(header.architecture) else { return }
+    throw InputError(
+      file: path, place: "architecture",
+      reason: "\"\(header.architecture)\" is not one that runs here "
+        + "(\(architectures.joined(separator: ", ")))")
+  }
+
   private static func engine(
     header: ModelHeader, tokenizer: TokenizerDescription?, path: String, compute: Compute,
     loader: WeightLoader
   ) throws -> any Engine {
-    let text = try ModelText(tokenizer, file: path)
-    switch header.architecture {
-    case "llama", "qwen2", OnDeviceTensors.architecture:
-      return try DecoderEngine(header: header, loader: loader, text: text, compute: compute)
-    default:
-      throw InputError(
-        file: path, place: "architecture",
-        reason: "\"\(header.architecture)\" is not one that runs here (llama, qwen2, afm-ondevice)")
-    }
+    try checkArchitecture(header, path: path)
+    return try DecoderEngine(
+      header: header, loader: loader, text: ModelText(tokenizer, file: path), compute: compute)
   }
 }
 
@@ -100,10 +120,11 @@ package enum ModelPath {
     case .folder(let containers):
       let hint =
         containers == 0
-        ? "this one has no model.safetensors"
-        : "it has \(containers) .afmw \(containers == 1 ? "file: name it" : "files: name them")"
+        ? "" : "; it has \(containers) .afmw file\(containers == 1 ? ": name it" : "s: name them")"
       throw InputError(
-        file: path, reason: "a folder has to be that of a Hugging Face model; \(hint)")
+        file: path,
+        reason: "a folder has to be a Hugging Face model\(hint) (model.safetensors: cannot open: "
+          + "No such file or directory)")
     // What cannot be opened, and what is damaged, is said by the reader of packed models.
     case nil, .container: return .container(try AFMWFile(opening: path))
     case .empty where path.hasSuffix(".afmw"), .unknown where path.hasSuffix(".afmw"):
@@ -133,9 +154,19 @@ package enum ModelPath {
     }
   }
 
+  /// The files beside `path` that opening it opens too, such as `config.json` and the tensors that
+  /// an index lists; whether they are there or not. Reads no more than an index.
+  package static func companions(of path: String) -> [String] {
+    switch FileKind(of: path) {
+    case .modelFolder, .folder: SafetensorsModel.companions(of: path, isFolder: true)
+    case .safetensors, .json: SafetensorsModel.companions(of: path, isFolder: false)
+    default: []
+    }
+  }
+
   private static func byteCount(of path: String) throws(InputError) -> Int {
     do throws(FileError) { return try InputFile(opening: path).byteCount } catch {
-      throw InputError(file: path, reason: error.summary)
+      throw InputError(error, file: path)
     }
   }
 

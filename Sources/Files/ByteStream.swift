@@ -15,6 +15,11 @@ package enum ByteStream {
   package static func read(
     _ number: Int32, name: String, limit: Int
   ) throws(FileError) -> [UInt8] {
+    var status = stat()
+    // `status` outlives the call. A file's length is known before a byte is read.
+    if unsafe fstat(number, &status) == 0, status.isRegular, Int(status.st_size) > limit {
+      throw FileError(path: name, operation: .read, reason: .tooLong(limit: limit))
+    }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
     while true {

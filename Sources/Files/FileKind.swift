@@ -1,5 +1,3 @@
-import Glibc
-
 /// What kind of file a path names, judged by its first bytes, for errors that say what was found
 /// where something else was expected: `run.json: this is JSON: …`.
 package enum FileKind: Hashable, Sendable {
@@ -137,29 +135,11 @@ package enum FileKind: Hashable, Sendable {
   }
 
   private init?(folder: String) {
-    guard let names = Self.names(in: folder) else { return nil }
+    guard let names = try? FolderEntries.names(in: folder) else { return nil }
     let parts: Set = ["config.json", "model.safetensors", "model.safetensors.index.json"]
     self =
       names.contains(where: parts.contains)
       ? .modelFolder : .folder(containers: names.count { $0.hasSuffix(".afmw") })
-  }
-
-  /// The names in a folder; nil where it cannot be read.
-  private static func names(in folder: String) -> [String]? {
-    // The stream belongs to this call, which closes it.
-    guard let stream = unsafe opendir(folder) else { return nil }
-    defer { _ = unsafe closedir(stream) }
-    var names: [String] = []
-    while let entry = unsafe readdir(stream) {
-      // The name ends with a zero inside the entry, which lives until the next call.
-      names.append(
-        unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-          unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) {
-            unsafe String(cString: $0)
-          }
-        })
-    }
-    return names
   }
 
   /// The kind in words, to follow `this is`.

@@ -119,6 +119,10 @@ package struct OutputFile: ~Copyable {
     }
   }
 
+  /// Writes what has been appended, so that of `commit` only the name is left to do: a full disk
+  /// is found here.
+  package mutating func flush() throws(FileError) { try writePending(pending.count) }
+
   /// Makes the file appear at its path, in place of the one that may be there.
   ///
   /// `synchronize` first waits until the bytes are on the medium.

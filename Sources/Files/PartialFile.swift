@@ -1,10 +1,10 @@
 import CProcess
 
-/// A named partial file of this process, removed when a signal ends the program.
+/// A named partial file or folder of this process, removed when a signal ends the program.
 ///
-/// Only file systems without `O_TMPFILE`, and the moment in which a file replaces an older one,
-/// need it. The removal is the work of the program's signal handlers (`cpr_install`): a process that has
-/// not installed them, as a program that uses these libraries, keeps its own.
+/// Only folders, file systems without `O_TMPFILE`, and the moment in which a file replaces an older
+/// one, need it. The program's signal handlers (`cpr_install`) do the removal: a process that has not
+/// installed them, as a program that uses these libraries, keeps its own.
 struct PartialFile {
   let path: String
   /// The file's number among the noted ones; −1 where there was no room to note it.

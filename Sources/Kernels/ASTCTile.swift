@@ -24,9 +24,30 @@ enum ASTCTile {
 
   @inline(__always) static func sideBytes(isHDR: Bool) -> Int { isHDR ? 96 : 56 }
 
-  /// Whether a tile's first byte is a kind that exists in its profile.
-  @inline(__always) static func isKind(_ byte: UInt8, isHDR: Bool) -> Bool {
-    isHDR ? byte < 4 : byte < 4 && byte != 1
+  /// Whether a tile of a band is of a kind that does not exist (above 3, and 1 in LDR): the results of
+  /// its rows are no numbers then. Eight kinds at a time; a band's are padded to 64 bytes.
+  ///
+  /// From the arguments where they lie: a kernel that kept its copies for this has fewer registers
+  /// for its loops.
+  @inline(__always)
+  static func hasUnknownKind(
+    _ arguments: UnsafePointer<CKProduct>, band: Int, isHDR: Bool
+  ) -> Bool {
+    let kinds = unsafe arguments.pointee.codes + band &* arguments.pointee.codeTileBytes
+    let count = unsafe arguments.pointee.chunkCount
+    var faults: UInt64 = 0
+    var block = 0
+    while block < count {
+      var word = unsafe UInt64(
+        littleEndian: kinds.loadUnaligned(fromByteOffset: block, as: UInt64.self))
+      let left = count &- block
+      // Padding is no kind, and need not be zero.
+      if left < 8 { word &= (1 &<< UInt64(truncatingIfNeeded: 8 &* left)) &- 1 }
+      faults |= word & 0xFCFC_FCFC_FCFC_FCFC
+      if !isHDR { faults |= word & ~(word &>> 1) & 0x0101_0101_0101_0101 }
+      block &+= 8
+    }
+    return faults != 0
   }
 
   /// Σ x of a tile as the integer that it is; 0 for floats that are no such sum, which memory holds

@@ -152,10 +152,11 @@ func gemmASTC<P: ASTCPrimitives>(
     }
     var part = 0
     while unsafe part < panel.liveBandCount {
-      if unsafe hasUnknownKind(a, band: band &+ part, isHDR: isHDR) {
+      if unsafe ASTCTile.hasUnknownKind(arguments, band: band &+ part, isHDR: isHDR) {
         token = 0
-        while unsafe token < a.tokenCount {
-          unsafe store(P.Reals.splat(.nan), a, tile: band &+ part, token: token)
+        while unsafe token < arguments.pointee.tokenCount {
+          unsafe store(
+            P.Reals.splat(.nan), arguments.pointee, tile: band &+ part, token: token)
           token &+= 1
         }
       }
@@ -163,20 +164,6 @@ func gemmASTC<P: ASTCPrimitives>(
     }
     band &+= P.ASTCPanel.tileCount
   }
-}
-
-/// Whether a tile of a band is of no kind that there is: the results of its rows are no numbers, as
-/// with GEMV.
-@inline(__always)
-private func hasUnknownKind(_ a: CKProduct, band: Int, isHDR: Bool) -> Bool {
-  let kinds = unsafe a.codes + band &* a.codeTileBytes
-  var block = 0
-  while unsafe block < a.chunkCount {
-    let kind = unsafe kinds.load(fromByteOffset: block, as: UInt8.self)
-    if !ASTCTile.isKind(kind, isHDR: isHDR) { return true }
-    block &+= 1
-  }
-  return false
 }
 
 /// The products of nine steps, in registers.

@@ -22,6 +22,9 @@ func gemvASTC<P: ASTCPrimitives>(
       let scales = unsafe (a.scales + band &* a.scaleTileBytes).loadUnaligned(as: P.Reals.self)
       let result = unsafe astcResult(walk.total, scales, isHDR: isHDR)
       unsafe store(result, a, tile: band, token: token)
+      if unsafe isHDR && ASTCTile.hasUnknownKind(arguments, band: band, isHDR: true) {
+        unsafe store(P.Reals.splat(.nan), arguments.pointee, tile: band, token: token)
+      }
       token &+= 1
     }
     band &+= 1
@@ -72,8 +75,8 @@ func astcPart<P: ASTCPrimitives>(
       unsafe side = codes + (end &- tile) &* ASTCTile.codeBytes
       while tile < end {
         // Kinds that many tiles have get loops of their own. The last loop of a profile takes all
-        // bytes that are no kind as well, so that every round of this one gets on whatever the memory
-        // holds; the rows' results are no numbers then.
+        // bytes that are no kind as well: every round of this one advances, whatever the memory
+        // holds. The rows' results are no numbers then; in HDR `gemvASTC` sees to that.
         while unsafe isHDR && P.pairsPalettes && tile &+ 1 < end
           && kinds[tile] & kinds[tile &+ 1] == 1 && kinds[tile] | kinds[tile &+ 1] == 1
         {
@@ -93,18 +96,15 @@ func astcPart<P: ASTCPrimitives>(
           unsafe advance(sideBytes)
           tile &+= 1
         }
-        while unsafe tile < end
-          && (isHDR ? kinds[tile] == 3 : kinds[tile] != 0 && kinds[tile] != 2)
-        {
+        while unsafe tile < end && (isHDR ? kinds[tile] == 3 : kinds[tile] & 0xFD != 0) {
           unsafe prefetch()
           unsafe addParts(a, tile, hasThree: true, isHDR: isHDR)
           if unsafe !isHDR && kinds[tile] != 3 { unsafe total = .splat(.nan) }
           unsafe advance(sideBytes)
           tile &+= 1
         }
-        while unsafe isHDR && tile < end && (kinds[tile] == 0 || kinds[tile] > 3) {
+        while unsafe isHDR && tile < end && kinds[tile] &- 1 > 2 {
           unsafe addLine(tile, isHDR: true)
-          if unsafe kinds[tile] != 0 { unsafe total = .splat(.nan) }
           unsafe advance(sideBytes)
           tile &+= 1
         }

@@ -38,6 +38,7 @@ struct ModelTensorCheck {
     let hidden = header.hiddenSize
     let queries = header.queryHeadCount * header.headDimension
     let keyValues = header.keyValueHeadCount * header.headDimension
+    let ownCount = header.keyValueLayerCount ?? header.layerCount
     try require("token_embd.weight", [header.vocabularySize, hidden])
     try require("output_norm.weight", [hidden])
     if !header.tiedOutput { try require("output.weight", [header.vocabularySize, hidden]) }
@@ -45,13 +46,12 @@ struct ModelTensorCheck {
       let prefix = "blk.\(layer)."
       try require(prefix + "attn_norm.weight", [hidden])
       try require(prefix + "attn_q.weight", [queries, hidden])
-      try require(prefix + "attn_k.weight", [keyValues, hidden])
-      try require(prefix + "attn_v.weight", [keyValues, hidden])
-      if header.attentionBias {
-        try require(prefix + "attn_q.bias", [queries])
-        try require(prefix + "attn_k.bias", [keyValues])
-        try require(prefix + "attn_v.bias", [keyValues])
+      if header.attentionBias { try require(prefix + "attn_q.bias", [queries]) }
+      if header.headNorm != nil {
+        try require(prefix + "attn_q_norm.weight", [header.headDimension])
       }
+      // The layers after these read the keys and values of the last of them.
+      if layer < ownCount { try requireKeysAndValues(prefix, rows: keyValues) }
       try require(prefix + "attn_output.weight", [hidden, queries])
       try require(prefix + "ffn_norm.weight", [hidden])
       try require(prefix + "ffn_gate.weight", [header.feedForwardSize, hidden])
@@ -65,6 +65,18 @@ struct ModelTensorCheck {
         entry.name == "rope_freqs.weight"
           ? "RoPE frequency factors are not supported"
           : "\(header.architecture) with \(header.layerCount) layers has no such tensor")
+    }
+  }
+
+  private mutating func requireKeysAndValues(
+    _ prefix: String, rows: Int
+  ) throws(InputError) {
+    for name in ["attn_k", "attn_v"] {
+      try require("\(prefix)\(name).weight", [rows, header.hiddenSize])
+      if header.attentionBias { try require("\(prefix)\(name).bias", [rows]) }
+    }
+    if header.headNorm != nil {
+      try require(prefix + "attn_k_norm.weight", [header.headDimension])
     }
   }
 

@@ -5,9 +5,10 @@ struct RunTableLayout {
       verdict
   }
 
-  /// The columns that a narrow terminal does without, the first one first.
+  /// The columns that a narrow terminal does without, the first one first. TTFO says what TTFT does
+  /// where nothing is thought, and more where something is.
   private static let dispensable: [Column] = [
-    .bandwidth, .cacheMemory, .interval, .ttfo, .tier, .ttft, .prefill, .reasoning,
+    .bandwidth, .cacheMemory, .interval, .ttft, .tier, .ttfo, .prefill, .reasoning,
   ]
 
   /// The least room for a test's label before a column is left out for it, and the most it takes.

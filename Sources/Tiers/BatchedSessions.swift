@@ -8,6 +8,8 @@ package final class BatchedSessions {
   package let context: EffectiveContext
   /// The number of the repetition that the next requests belong to; negative while warming up.
   package var repetition = 0
+  /// The row of a run's table that the next requests belong to.
+  package var row: MeasuredRow?
 
   private let group: any SessionGroup
   private var sessions: [any Session]
@@ -16,6 +18,8 @@ package final class BatchedSessions {
   private let trace: TraceWriter
   private let labels: TraceLabels
   private let isInterrupted: @Sendable () -> Bool
+  private var counters: TraceCounterValues
+  private var threadWaitBefore: Int64 = 0
   private var requestCount = 0
 
   /// Opens `count` sessions of `contextLimit` positions, or the tier's or the model's where that is
@@ -29,7 +33,8 @@ package final class BatchedSessions {
     context = tier.effectiveContext(trainedContextLength: engine.facts.trainedContextLength)
     trace = options.writer
     isInterrupted = options.isInterrupted
-    labels = TraceLabels(tier: tier, model: engine.facts.modelName, recorder: options.recorder)
+    labels = options.labels(tier: tier, context: context, facts: engine.facts)
+    counters = TraceCounterValues(of: options.writer)
     batchTokens = max(options.batchTokens, count)
     var sessionOptions = options.sessionOptions(
       tier: tier, contextLimit: min(contextLimit, context.limit))
@@ -52,8 +57,17 @@ package final class BatchedSessions {
       .session, .tier, labels.tier, .model, labels.model, .contextLimit, Int64(context.limit))
   }
 
-  /// Ends the sessions' span in the recording.
-  package func close() { trace.end() }
+  /// Ends the sessions' span in the recording, and their counters.
+  package func close() {
+    counters.reset()
+    trace.end()
+  }
+
+  /// Empties the sessions' caches, so that they hold no request that is over.
+  package func rewind() {
+    for session in sessions { session.truncate(to: 0) }
+    recordCounters(ContextAccount())
+  }
 
   /// Has every session stand behind those tokens, which are run once.
   package func reset(preloading tokens: [Int32]) throws {
@@ -82,10 +96,15 @@ package final class BatchedSessions {
     served.tokenTimes.reserveCapacity(responseTokens)
     let length = served.cachedPositionCount + prompts[0].count + max(responseTokens - 1, 0)
     served.predictCache(of: group, positions: sessions.map { _ in length })
+    let shared = labels.shared(
+      .none, row: row, adapter: sessions[0].adapter?.name, sessions: sessions.count)
+    let eventsBefore = trace.eventCount
+    served.context.history = served.cachedPositionCount
     served.submitted = trace.begin(
-      .request, .request, Int64(requestCount), .sessions, Int64(sessions.count), .repetition,
-      Int64(repetition))
+      .request, .request, Int64(requestCount), .repetition, Int64(repetition), .shared, shared)
     requestCount += 1
+    threadWaitBefore = sessions[0].threadWaitNanoseconds
+    recordCounters(served.context)
     do throws(TierError) {
       for session in sessions { session.recordsDetail = false }
       try prefill(prompts, into: &served)
@@ -103,17 +122,18 @@ package final class BatchedSessions {
     } catch {
       trace.end(.stopReason, labels.error, .tokens, Int64(served.tokenTimes.count))
       for session in sessions { session.truncate(to: served.cachedPositionCount) }
+      var left = ContextAccount()
+      left.history = served.cachedPositionCount
+      recordCounters(left)
       throw error
     }
-    served.context.history = served.cachedPositionCount
-    served.context.prompt = prompts[0].count
-    served.context.response = max(responseTokens - 1, 0)
-    served.cache = sessions.reduce(into: SessionCacheUsage(allocated: 0, used: 0, ideal: 0)) {
-      $0.add($1.cacheUsage)
-    }
+    served.cache = cacheUsage
     served.sharedCacheBytes = group.cacheUsage.held.sharedBytes
     served.ended = trace.end(
       .stopReason, labels.finish(.length), .tokens, Int64(served.tokenTimes.count))
+    counters.update(.tokens, 0)
+    counters.update(.threadWait, 0)
+    served.recordedEventCount = trace.eventCount - eventsBefore
     return served
   }
 
@@ -129,6 +149,8 @@ package final class BatchedSessions {
       served.prefillEnded = trace.end()
       served.prefillNanoseconds = served.prefillEnded - served.prefillBegan
       served.prefilledTokenCount = served.promptTokens.count
+      served.context.prompt = prompts[0].count
+      updateCounters(served.context)
     }
     var step: [SessionInput] = []
     var room = batchTokens
@@ -182,17 +204,40 @@ package final class BatchedSessions {
       if index == 0 { served.firstSamplingNanoseconds = known - chosen }
       served.tokenTimes.append(known)
       served.responseTokens.append(tokens[0])
-      recordCounters(tokens: index + 1)
+      served.context.response = index
+      updateCounters(served.context, tokens: index + 1)
+      counters.record(.threadWait, sessions[0].threadWaitNanoseconds - threadWaitBefore)
     }
   }
 
-  private func recordCounters(tokens: Int) {
-    var usage = SessionCacheUsage(allocated: 0, used: 0, ideal: 0)
-    for session in sessions { usage.add(session.cacheUsage) }
-    trace.counter(.keyValueBytesUsed, Int64(usage.used))
-    trace.counter(.keyValueBytesAllocated, Int64(usage.allocated))
-    trace.counter(.contextUsed, Int64(sessions[0].positionCount))
-    trace.counter(.tokens, Int64(tokens * sessions.count))
-    trace.counter(.threadWait, sessions[0].threadWaitNanoseconds)
+  /// Records every counter: cache bytes and tokens of all sessions, the context of one.
+  private func recordCounters(_ context: ContextAccount) {
+    let usage = cacheUsage
+    counters.record(.keyValueBytesUsed, Int64(usage.used))
+    counters.record(.keyValueBytesAllocated, Int64(usage.allocated))
+    counters.record(.contextUsed, Int64(sessions[0].positionCount))
+    counters.record(.tokens, 0)
+    counters.record(.contextHistory, Int64(context.history))
+    counters.record(.contextPrompt, Int64(context.prompt))
+    counters.record(.contextResponse, Int64(context.response))
+    counters.record(.threadWait, 0)
+  }
+
+  /// Records the counters that have changed.
+  private func updateCounters(_ context: ContextAccount, tokens: Int = 0) {
+    let usage = cacheUsage
+    counters.update(.keyValueBytesUsed, Int64(usage.used))
+    counters.update(.keyValueBytesAllocated, Int64(usage.allocated))
+    counters.update(.contextUsed, Int64(sessions[0].positionCount))
+    counters.update(.tokens, Int64(tokens * sessions.count))
+    counters.update(.contextHistory, Int64(context.history))
+    counters.update(.contextPrompt, Int64(context.prompt))
+    counters.update(.contextResponse, Int64(context.response))
+  }
+
+  private var cacheUsage: SessionCacheUsage {
+    sessions.reduce(into: SessionCacheUsage(allocated: 0, used: 0, ideal: 0)) {
+      $0.add($1.cacheUsage)
+    }
   }
 }

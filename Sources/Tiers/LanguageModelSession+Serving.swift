@@ -5,7 +5,6 @@ import TraceCore
 extension LanguageModelSession {
   func serve(_ request: TokenRequest, into served: inout ServedRequest) throws {
     guard !request.prompt.isEmpty else { throw TierError.emptyPrompt }
-    account.beginTurn()
     served.cachedPositionCount = session.positionCount
     served.promptTokenCount = request.prompt.count
     served.promptTokens = request.prompt
@@ -30,8 +29,7 @@ extension LanguageModelSession {
     account.instructions += request.instructionCount
     account.prompt += request.prompt.count - request.instructionCount
     account.reasoning += marks.opening.count
-    recordContext()
-    recordCounters(tokens: 0)
+    updateCounters()
 
     var sampler = Sampler(request.sampling)
     if request.reasoning != .none && request.reasoningBudget > 0 {
@@ -89,8 +87,7 @@ extension LanguageModelSession {
     try requireRoom(session.positionCount + rest.count)
     try prefill(rest[...], into: &served)
     account.reasoning += rest.count
-    recordContext()
-    recordCounters(tokens: served.tokenTimes.count)
+    updateCounters(tokens: served.tokenTimes.count)
   }
 
   /// Generates the visible answer.
@@ -133,34 +130,13 @@ extension LanguageModelSession {
       served.samplingNanoseconds += known - chosen
       if served.tokenTimes.isEmpty { served.firstSamplingNanoseconds = known - chosen }
       served.tokenTimes.append(known)
-      recordCounters(tokens: served.tokenTimes.count)
+      updateCounters(tokens: served.tokenTimes.count)
+      counters.record(.threadWait, session.threadWaitNanoseconds - threadWaitBefore)
       return token
     } catch {
       trace.end()
       throw error
     }
-  }
-
-  private func recordCounters(tokens: Int) {
-    let usage = session.cacheUsage
-    trace.counter(.keyValueBytesUsed, Int64(usage.used))
-    trace.counter(.keyValueBytesAllocated, Int64(usage.allocated))
-    trace.counter(.contextUsed, Int64(session.positionCount))
-    trace.counter(.tokens, Int64(tokens))
-    trace.counter(.threadWait, session.threadWaitNanoseconds)
-    if tokens > 0 {
-      trace.counter(.contextReasoning, Int64(account.reasoning))
-      trace.counter(.contextResponse, Int64(account.response))
-    }
-  }
-
-  private func recordContext() {
-    trace.counter(.contextInstructions, Int64(account.instructions))
-    trace.counter(.contextTools, Int64(account.tools))
-    trace.counter(.contextHistory, Int64(account.history))
-    trace.counter(.contextPrompt, Int64(account.prompt))
-    trace.counter(.contextReasoning, Int64(account.reasoning))
-    trace.counter(.contextResponse, Int64(account.response))
   }
 
   func requireRoom(_ need: Int) throws {

@@ -23,6 +23,9 @@ package final class LanguageModelSession {
   let trace: TraceWriter
   let labels: TraceLabels
   let isInterrupted: @Sendable () -> Bool
+  var counters: TraceCounterValues
+  /// What the threads had been waited for when the request began.
+  private(set) var threadWaitBefore: Int64 = 0
   private var messages: [Message] = []
   /// The template's text up to and including the last response: what the cache stands for.
   private var renderedText = ""
@@ -49,6 +52,8 @@ package final class LanguageModelSession {
     package var cacheBudget: Int?
     /// Whether sessions that share a cache run equal beginnings, such as their instructions, once.
     package var sharesPrefixes = false
+    /// The model's file as results name it, for the recording.
+    package var modelFile: String?
     package var recorder: TraceRecorder?
     package var writer = TraceWriter.discarding()
     /// Looked at before each prefill and token; true ends the request with `TierError.interrupted`.
@@ -61,6 +66,16 @@ package final class LanguageModelSession {
         contextLimit: contextLimit, keyElement: keyElement, valueElement: valueElement,
         batchTokens: batchTokens, cacheBudget: cacheBudget, tier: tier.rawValue,
         sharesPrefixes: sharesPrefixes, runsAllLayers: runsAllLayers, trace: writer)
+    }
+
+    func labels(
+      tier: Tier, context: EffectiveContext, facts: EngineFacts
+    ) -> TraceLabels {
+      TraceLabels(
+        TraceLabels.Setting(
+          tier: tier, contextLimit: context.limit, facts: facts, modelFile: modelFile,
+          keyElement: keyElement, valueElement: valueElement),
+        recorder: recorder)
     }
   }
 
@@ -78,7 +93,8 @@ package final class LanguageModelSession {
     context = tier.effectiveContext(trainedContextLength: engine.facts.trainedContextLength)
     trace = options.writer
     isInterrupted = options.isInterrupted
-    labels = TraceLabels(tier: tier, model: engine.facts.modelName, recorder: options.recorder)
+    counters = TraceCounterValues(of: options.writer)
+    labels = options.labels(tier: tier, context: context, facts: engine.facts)
     var sessionOptions = options.sessionOptions(tier: tier, contextLimit: context.limit)
     // The session's context, and a frontier's.
     sessionOptions.sessionCount = 2
@@ -92,8 +108,11 @@ package final class LanguageModelSession {
       .session, .tier, labels.tier, .model, labels.model, .contextLimit, Int64(context.limit))
   }
 
-  /// Ends the session's span in the recording.
-  package func close() { trace.end() }
+  /// Ends the session's span in the recording, and its counters: its cache is free from here on.
+  package func close() {
+    counters.reset()
+    trace.end()
+  }
 
   /// Tokens of a request, from the first, whose layers are recorded too; with at least one, so are
   /// the prefill's.
@@ -101,6 +120,9 @@ package final class LanguageModelSession {
 
   /// The number of the repetition that the next request belongs to; negative while warming up.
   package var repetition = 0
+
+  /// The row of a run's table that the next request belongs to.
+  package var row: MeasuredRow?
 
   /// Positions in the cache.
   package var positionCount: Int { session.positionCount }
@@ -120,8 +142,6 @@ package final class LanguageModelSession {
   /// context frontier that a measurement begins at. What a frontier before had of them is not run
   /// again: the session begins as its fork.
   package func reset(preloading tokens: [Int32] = []) throws {
-    messages.removeAll { $0.role != .system }
-    transcript.removeAll { $0.segment != .instructions }
     if tokens != preloaded || session.positionCount < tokens.count {
       preloaded = []
       restart()
@@ -131,6 +151,13 @@ package final class LanguageModelSession {
         preloaded = tokens
       }
     }
+    rewind()
+  }
+
+  /// Forgets what was served since `reset`, so that the cache holds no request that is over.
+  package func rewind() {
+    messages.removeAll { $0.role != .system }
+    transcript.removeAll { $0.segment != .instructions }
     restart()
   }
 
@@ -169,6 +196,7 @@ package final class LanguageModelSession {
     account.history = session.positionCount
     renderedText = ""
     pendingTokens = []
+    updateCounters()
   }
 
   /// What a turn asks for.
@@ -224,20 +252,27 @@ package final class LanguageModelSession {
       throw TierError.reasoningUnsupported(tier: tier, level: level)
     }
     let before = Checkpoint(self)
+    let shared = labels.shared(level, row: row, adapter: session.adapter?.name)
+    let eventsBefore = trace.eventCount
+    account.beginTurn()
     var served = ServedRequest()
     served.submitted = trace.begin(
-      .request, .request, Int64(requestCount), .reasoningLevel, labels.level(level),
-      .repetition, Int64(repetition))
+      .request, .request, Int64(requestCount), .repetition, Int64(repetition), .shared, shared)
     requestCount += 1
+    threadWaitBefore = session.threadWaitNanoseconds
+    recordCounters()
     do {
       try body(&served)
     } catch {
       trace.end(.stopReason, labels.error, .tokens, Int64(served.tokenTimes.count))
       before.restore(self)
+      endCounters()
       throw error
     }
     served.ended = trace.end(
       .stopReason, labels.finish(served.finish), .tokens, Int64(served.tokenTimes.count))
+    endCounters()
+    served.recordedEventCount = trace.eventCount - eventsBefore
     return served
   }
 

@@ -78,6 +78,8 @@ package struct ServedRequest: Sendable {
   /// Cache bytes that sharing saves the tier at the end: of every page those of the holders after the
   /// first, among them the frontier that requests begin from.
   package var sharedCacheBytes = 0
+  /// Events that were recorded of it, or dropped.
+  package var recordedEventCount = 0
   /// Why generation stopped.
   package var finish = Finish.length
 

@@ -23,7 +23,7 @@ extension TraceRecorder {
     precondition(batches > 0 && eventsPerBatch > 1, "nothing to measure")
     let spans = eventsPerBatch / 2
     let costs = (0..<batches).map { _ -> Double in
-      let writer = TraceWriter(trackName: "", threadID: 0, eventCapacity: spans * 4)
+      let writer = TraceWriter(trackName: "", eventCapacity: spans * 4)
       let start = TraceClock.now()
       for index in 0..<spans {
         writer.begin(.layer, .index, Int64(index))

@@ -8,7 +8,7 @@ public enum TraceCounter: UInt8, CaseIterable, Hashable, Sendable {
   case keyValueBytesAllocated = 2
   /// Positions in the context, all parts together.
   case contextUsed = 3
-  /// Output tokens of the request so far, reasoning included.
+  /// Output tokens of the request so far, reasoning included; 0 between requests.
   case tokens = 4
   /// Positions of the context taken by instructions.
   case contextInstructions = 5
@@ -22,7 +22,8 @@ public enum TraceCounter: UInt8, CaseIterable, Hashable, Sendable {
   case contextReasoning = 9
   /// Positions of the context taken by the response.
   case contextResponse = 10
-  /// Time that the session's thread has waited for other threads of its engine, all in all.
+  /// Time that the request's thread has waited for other threads of its engine; recordings of
+  /// version 1 count from the beginning of the process on.
   case threadWait = 11
 
   /// What a value of a counter counts.

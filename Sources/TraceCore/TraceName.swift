@@ -2,7 +2,8 @@
 /// details go into arguments.
 ///
 /// Raw values are stored in recordings and never change their meaning. Values from 64 on are
-/// details: see ``isDetail``.
+/// details: see ``isDetail``. Those that are ``isReserved`` are read and exported, and nothing here
+/// records them.
 public enum TraceName: UInt8, CaseIterable, Hashable, Sendable {
   /// A session on a tier, from its opening to its closing.
   case session = 1
@@ -28,6 +29,8 @@ public enum TraceName: UInt8, CaseIterable, Hashable, Sendable {
   case token = 11
   /// Token ids to text.
   case detokenize = 12
+  /// Waiting for room: from a request's arrival to its first work.
+  case queued = 13
   /// Loading a model, all steps.
   case load = 16
   /// Opening and mapping a file.
@@ -67,6 +70,15 @@ public enum TraceName: UInt8, CaseIterable, Hashable, Sendable {
   /// Whether the span is below the token. A writer that runs full drops these first, so that what
   /// the metrics are computed from outlasts them.
   @inlinable public var isDetail: Bool { rawValue >= 64 }
+
+  /// Whether nothing in this project records it: it names what a recording may say one day, or what
+  /// a recording from elsewhere says.
+  public var isReserved: Bool {
+    switch self {
+    case .inference, .decode, .tool, .open, .route, .kernel, .embed, .cacheWrite: true
+    default: false
+    }
+  }
 
   /// The word shown in viewers, such as `feedForward`.
   public var label: String { String(describing: self) }

@@ -29,6 +29,9 @@ public final class TraceRecorder: Sendable {
     var writers: [TraceWriter] = []
     var strings: [String] = []
     var indices: [String: UInt32] = [:]
+    var argumentSets: [[TraceArgument]] = []
+    var setIndices: [[TraceArgument]: UInt32] = [:]
+    var tracks: [Recording.Track] = []
   }
 
   /// The events each writer has room for.
@@ -49,18 +52,18 @@ public final class TraceRecorder: Sendable {
   /// A writer with a track of its own; give each thread that records one.
   ///
   /// Allocates its buffer and touches every OS page of it, so that recording takes no page fault.
-  /// `threadID` defaults to the process id for the first writer, which on Linux is the main thread,
-  /// and to the ids that follow for the others; `eventCapacity` to the recorder's.
+  /// `threadID` is the system's id of the one thread that the track shows; leave it out where several
+  /// tracks share a thread or one moves between threads. `eventCapacity` defaults to the recorder's.
   public func makeWriter(
     trackName: String, threadID: Int32? = nil, eventCapacity: Int? = nil
   ) -> TraceWriter {
     precondition((eventCapacity ?? 0) >= 0, "a negative capacity")
     return state.withLock { state in
-      let identity = threadID ?? processID &+ Int32(truncatingIfNeeded: state.writers.count)
       precondition(
-        !state.writers.contains { $0.threadID == identity }, "two tracks with one thread id")
+        threadID == nil || !state.writers.contains { $0.threadID == threadID },
+        "two tracks with one thread id")
       let writer = TraceWriter(
-        trackName: trackName, threadID: identity,
+        trackName: trackName, threadID: threadID,
         eventCapacity: eventCapacity ?? self.eventCapacity)
       state.writers.append(writer)
       return writer
@@ -78,16 +81,35 @@ public final class TraceRecorder: Sendable {
     }
   }
 
+  /// The number that stands for these arguments; the same ones give the same number. String values
+  /// are interned strings.
+  public func intern(_ arguments: [TraceArgument]) -> TraceArgumentSet {
+    precondition(!arguments.contains { $0.key == .shared }, "a set within a set")
+    return state.withLock { state in
+      if let index = state.setIndices[arguments] { return TraceArgumentSet(index: index) }
+      let index = UInt32(state.argumentSets.count)
+      state.argumentSets.append(arguments)
+      state.setIndices[arguments] = index
+      return TraceArgumentSet(index: index)
+    }
+  }
+
+  /// Adds a track that was put together elsewhere, behind those of the writers. Its events are well
+  /// formed, as those of a writer are.
+  package func add(_ track: Recording.Track) {
+    state.withLock { $0.tracks.append(track) }
+  }
+
   /// Everything recorded so far; spans still open are ended now.
   ///
   /// Call it once, when no thread is inside a writer. It frees the writers' buffers: what they are
   /// asked to record afterwards is dropped. O(events).
   public func finish(metadata: [Recording.Metadata] = []) -> Recording {
     state.withLock { state in
-      let tracks = state.writers.map { $0.takeTrack() }
+      let tracks = state.writers.map { $0.takeTrack() } + state.tracks
       return Recording(
         processID: processID, start: start, end: TraceClock.snapshot(), metadata: metadata,
-        strings: state.strings, tracks: tracks)
+        strings: state.strings, argumentSets: state.argumentSets, tracks: tracks)
     }
   }
 }

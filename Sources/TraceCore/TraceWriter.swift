@@ -39,8 +39,8 @@ public final class TraceWriter: @unchecked Sendable {
 
   /// The name of the track.
   public let trackName: String
-  /// The thread that the track is shown under.
-  public let threadID: Int32
+  /// The thread whose track it is, if it is one's.
+  public let threadID: Int32?
 
   // Behind a pointer, since a class's stored properties are checked for exclusive access at run
   // time. Allocated by `init`, freed by `deinit`.
@@ -49,7 +49,7 @@ public final class TraceWriter: @unchecked Sendable {
   private let events: UnsafeMutablePointer<TraceEvent>
   private var ownsEvents = true
 
-  package init(trackName: String, threadID: Int32, eventCapacity: Int) {
+  package init(trackName: String, threadID: Int32? = nil, eventCapacity: Int) {
     self.trackName = trackName
     self.threadID = threadID
     // Both regions are initialised whole before anything reads them.
@@ -71,11 +71,16 @@ public final class TraceWriter: @unchecked Sendable {
 
   /// A writer that keeps nothing and still returns timestamps: for runs without a recording.
   public static func discarding() -> TraceWriter {
-    TraceWriter(trackName: "", threadID: 0, eventCapacity: 0)
+    TraceWriter(trackName: "", eventCapacity: 0)
   }
 
   /// Events dropped so far.
   public var droppedEvents: UInt64 { unsafe state.pointee.droppedEvents }
+
+  /// Events that it was asked to record so far, the dropped ones included.
+  package var eventCount: Int {
+    unsafe state.pointee.count &+ Int(clamping: state.pointee.droppedEvents)
+  }
 
   /// The recorded events, with open spans ended now; frees the buffer.
   package func takeTrack() -> Recording.Track {

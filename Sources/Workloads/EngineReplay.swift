@@ -17,8 +17,13 @@ package final class EngineReplay {
     package var session: SessionOptions
     /// What all requests run with.
     package var adapter: (any EngineAdapter)?
-    /// Where the spans of the requests are recorded, a track for each that runs at the same time.
+    /// Where the spans of the requests are recorded, from their arrivals on: on as many tracks as there
+    /// are at the same time, waiting ones included.
     package var recorder: TraceRecorder?
+    /// Events that are recorded at most; the requests that have no room are dropped and counted.
+    package var recordedEventLimit = 1 << 22
+    /// The model's file as it was given, for the recording.
+    package var modelFile: String?
 
     /// `session` says the context limit, the cache with its budget, and the rows of a step.
     package init(session: SessionOptions) { self.session = session }
@@ -55,6 +60,8 @@ package final class EngineReplay {
     package var peakHeldBytes = 0
     package var peakSharedBytes = 0
     package var budgetBytes = 0
+    /// Events that the recording had no room for.
+    package var droppedEvents = 0
   }
 
   private struct Running {
@@ -68,7 +75,10 @@ package final class EngineReplay {
     var token: Int32 = 0
     /// What it may come to hold.
     let needBytes: Int
+    /// The place among those that run together.
     let slot: Int
+    let trace: TraceWriter
+    var counters: TraceCounterValues
 
     var isPrefilling: Bool { position < prompt.count }
   }
@@ -78,8 +88,8 @@ package final class EngineReplay {
   private let options: Options
   private let group: any SessionGroup
   private let budget: Int
-  /// The track of each place for a running request.
-  private let slots: [TraceWriter]
+  private let labels: ReplayLabels
+  private var lanes: RequestLanes
   private var running: [Running] = []
   private var next = 0
   private var sampler = Sampler(.greedy)
@@ -96,10 +106,8 @@ package final class EngineReplay {
     self.options = options
     group = try engine.makeSessionGroup(options.session)
     budget = group.cacheUsage.budgetBytes
-    slots = (0..<options.sessionLimit).map { index in
-      options.recorder?.makeWriter(trackName: "request slot \(index)", eventCapacity: 1 << 16)
-        ?? .discarding()
-    }
+    labels = ReplayLabels(options, facts: engine.facts)
+    lanes = RequestLanes(eventLimit: options.recorder == nil ? 0 : options.recordedEventLimit)
   }
 
   /// Serves all requests; throws where a cache cannot be made, or the engine fails.
@@ -124,10 +132,20 @@ package final class EngineReplay {
     }
     replay.outcome.nanoseconds = replay.now
     replay.outcome.budgetBytes = replay.budget
+    replay.record()
     return replay.outcome
   }
 
-  private var now: Int64 { Int64(TraceClock.now() - start) }
+  private var now: Int64 { sinceStart(TraceClock.now()) }
+
+  private func sinceStart(_ time: UInt64) -> Int64 { Int64(time - start) }
+
+  /// Hands the requests' tracks to the recorder.
+  private func record() {
+    guard let recorder = options.recorder else { return }
+    outcome.droppedEvents = lanes.droppedEvents
+    for track in lanes.tracks(named: labels.trackName) { recorder.add(track) }
+  }
 
   // MARK: - Arrivals
 
@@ -150,7 +168,7 @@ package final class EngineReplay {
       let need = group.predictedUsage(positions: [positions], sharedPositions: 0).allocatedBytes
       if let refusal = refusal(positions: positions, need: need) {
         served.refusal = refusal
-        (served.begunNanoseconds, served.endedNanoseconds) = (now, now)
+        refuse(&served)
         outcome.requests.append(served)
         next += 1
         continue
@@ -169,6 +187,15 @@ package final class EngineReplay {
     return need > budget ? "the cache's budget is \(budget) bytes, \(need) needed" : nil
   }
 
+  /// Records a request that is not served.
+  private func refuse(_ served: inout Served) {
+    let trace = lanes.makeWriter(eventCapacity: 2)
+    trace.begin(.request, .request, Int64(served.number), .shared, labels.shared)
+    let ended = sinceStart(trace.end(.stopReason, labels.refused, .tokens, 0))
+    (served.begunNanoseconds, served.endedNanoseconds) = (ended, ended)
+    lanes.add(refused: trace, arrival: start + UInt64(served.arrivedNanoseconds))
+  }
+
   private func begin(_ request: WorkloadRequest, _ served: Served, need: Int) throws {
     var served = served
     let prompt = request.prompt(
@@ -177,22 +204,29 @@ package final class EngineReplay {
     let session = try group.makeSession()
     session.recordsDetail = false
     if let adapter = options.adapter { try session.use(adapter) }
-    served.begunNanoseconds = now
-    served.hitPositions = session.adoptPrefix(of: prompt[...])
-    served.prefillPositions = prompt.count - served.hitPositions
     let taken = Set(running.map(\.slot))
-    guard let slot = slots.indices.first(where: { !taken.contains($0) }) else {
+    guard let slot = (0..<options.sessionLimit).first(where: { !taken.contains($0) }) else {
       preconditionFailure("a slot for each session")
     }
-    let trace = slots[slot]
-    trace.begin(.request, .request, Int64(served.number))
+    // The request's and two phases' spans, counters when it begins and ends, and for each token a
+    // span and four counters; for each step of its prefill, which has the rows that answers leave, three.
+    let prefillRows = max(1, options.session.batchTokens - options.sessionLimit + 1)
+    let trace = lanes.makeWriter(
+      eventCapacity: 24 + 6 * request.outputCount
+        + 3 * (prompt.count / prefillRows + options.sessionLimit + 1))
+    served.begunNanoseconds = sinceStart(
+      trace.begin(
+        .request, .request, Int64(served.number), .session, Int64(slot), .shared, labels.shared))
+    served.hitPositions = session.adoptPrefix(of: prompt[...])
+    served.prefillPositions = prompt.count - served.hitPositions
     trace.begin(
       .prefill, .tokens, Int64(served.prefillPositions), .position, Int64(served.hitPositions),
       .cachedTokens, Int64(served.hitPositions))
     running.append(
       Running(
         served: served, session: session, prompt: prompt, position: served.hitPositions,
-        needBytes: need, slot: slot))
+        needBytes: need, slot: slot, trace: trace, counters: TraceCounterValues(of: trace)))
+    recordCounters(running.count - 1)
     account()
   }
 
@@ -210,7 +244,7 @@ package final class EngineReplay {
     }
     for place in running.indices where !running[place].isPrefilling {
       add(place, [running[place].token], readsLogits: true)
-      slots[running[place].slot].begin(
+      running[place].trace.begin(
         .token, .index, Int64(running[place].outputCount), .position,
         Int64(running[place].session.positionCount))
     }
@@ -223,12 +257,13 @@ package final class EngineReplay {
     outcome.stepCount += 1
     outcome.rowCount += inputs.reduce(0) { $0 + $1.tokens.count }
     for (place, input) in zip(places, inputs) where input.readsLogits { try advance(place) }
+    for place in places { recordCounters(place) }
     finish()
   }
 
   /// Takes the token of a request whose logits are there.
   private func advance(_ place: Int) throws(EngineError) {
-    let trace = slots[running[place].slot]
+    let trace = running[place].trace
     let isFirst = running[place].outputCount == 0
     if isFirst {
       trace.end()
@@ -238,8 +273,8 @@ package final class EngineReplay {
     }
     running[place].token = try running[place].session.sample(using: &sampler)
     running[place].outputCount += 1
-    trace.end(.tokenID, Int64(running[place].token))
-    if isFirst { running[place].served.firstTokenNanoseconds = now }
+    let known = trace.end(.tokenID, Int64(running[place].token))
+    if isFirst { running[place].served.firstTokenNanoseconds = sinceStart(known) }
   }
 
   /// Ends the requests that have all their tokens.
@@ -250,15 +285,25 @@ package final class EngineReplay {
     guard running.contains(where: isDone) else { return }
     account()
     for var request in running where isDone(request) {
-      let trace = slots[request.slot]
-      if request.served.outputCount > 0 { trace.end() }
-      trace.counter(.keyValueBytesUsed, Int64(request.session.cacheUsage.used))
-      trace.counter(.keyValueBytesAllocated, Int64(request.session.cacheUsage.allocated))
-      trace.end(.tokens, Int64(request.outputCount))
-      request.served.endedNanoseconds = now
+      if request.served.outputCount > 0 { request.trace.end() }
+      request.served.endedNanoseconds = sinceStart(
+        request.trace.end(.stopReason, labels.length, .tokens, Int64(request.outputCount)))
+      request.counters.reset()
+      lanes.add(request.trace, arrival: start + UInt64(request.served.arrivedNanoseconds))
       outcome.requests.append(request.served)
     }
     running.removeAll(where: isDone)
+  }
+
+  /// What a request holds and has said, where it has changed.
+  private func recordCounters(_ place: Int) {
+    let usage = running[place].session.cacheUsage
+    let positions = running[place].session.positionCount
+    let tokens = running[place].outputCount
+    running[place].counters.update(.keyValueBytesUsed, Int64(usage.used))
+    running[place].counters.update(.keyValueBytesAllocated, Int64(usage.allocated))
+    running[place].counters.update(.contextUsed, Int64(positions))
+    running[place].counters.update(.tokens, Int64(tokens))
   }
 
   private func account() {

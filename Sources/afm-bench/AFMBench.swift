@@ -50,6 +50,8 @@ struct AFMBench: ParsableCommand {
     var command: any ParsableCommand
     do { command = try parseAsRoot() } catch { finishParsing(with: error) }
     do {
+      // Every leaf of the tree is one; the others only show their help.
+      try (command as? any FileUsingCommand)?.files.check()
       try command.run()
       ProcessEnd.noteRefusedThreads()
     } catch {

@@ -26,18 +26,13 @@ struct BenchmarkRun {
   private var adapterByteCounts: [String: Int] = [:]
   private let started: SystemState
 
-  /// Checks that every model opens and every output can be written, before long work begins.
+  /// Checks that every model opens before long work begins.
   init(plan: RunPlan) throws {
     self.plan = plan
     for model in plan.models { _ = try ModelPath.open(model) }
-    if let trace = plan.trace {
-      for model in plan.models { try OutputPath.check(trace, isNot: model) }
-    }
     started = probe.state()
     // Each writer is made with the capacity that its tier needs.
     recorder = TraceRecorder(eventCapacity: 0)
-    if let bundle = plan.bundle { try OutputFolder.check(bundle) }
-    if let trace = plan.trace { _ = try OutputFile(creating: trace) }
   }
 
   /// Measures everything and judges it, and hands out each row as soon as it is known. Ends early
@@ -80,8 +75,8 @@ struct BenchmarkRun {
     for adapter in adapters { adapterByteCounts[adapter.name] = adapter.byteCount }
     try describeMachine()
     var runner = Runner(
-      engine: engine, adapters: adapters, configuration: plan.configuration, recorder: recorder,
-      isInterrupted: { Interruption.signal != nil })
+      engine: engine, modelFilename: model, adapters: adapters, configuration: plan.configuration,
+      recorder: recorder, isInterrupted: { Interruption.signal != nil })
     var before = probe.state()
     let started = ContinuousClock.now
     isComplete = try runner.run { event in
@@ -95,7 +90,7 @@ struct BenchmarkRun {
         if plan.showsProgress { Console.error(line) }
         Console.progress(line, secondsLeft: left)
         let isFirst = progress.done == 0 && rows.isEmpty
-        if plan.delay > 0, !isFirst { Thread.sleep(forTimeInterval: plan.delay) }
+        if !isFirst { Interruption.wait(seconds: plan.delay) }
       case .measured(let cell):
         let row = judged(
           cell, of: engine.facts, model: model, roof: roof,
@@ -180,20 +175,19 @@ struct BenchmarkRun {
   /// Writes the bundle and the trace: all of their files, or none where one cannot be written.
   func writeFiles() throws {
     guard let recording else { return }
-    var files: [PlannedFile] = []
-    if let path = plan.trace {
-      files.append(PlannedFile(path: path, content: PlannedFile.Content(recording, path: path)))
+    let trace = plan.trace.map {
+      PlannedFile(path: $0, content: PlannedFile.Content(recording, path: $0))
     }
-    if let bundle = plan.bundle, let environment {
-      try OutputFolder.make(bundle)
+    var files: [PlannedFile] = []
+    if plan.bundle != nil, let environment {
       let texts = try BundleText.files(rows: rows, samples: samples, environment: environment)
-      files += texts.map { PlannedFile(path: "\(bundle)/\($0.name)", content: .text($0.text)) }
+      files = texts.map { PlannedFile(path: $0.name, content: .text($0.text)) }
       files += [
-        PlannedFile(path: "\(bundle)/\(BundleText.recordingName)", content: .recording(recording)),
-        PlannedFile(path: "\(bundle)/\(BundleText.perfettoName)", content: .perfetto(recording)),
+        PlannedFile(path: BundleText.recordingName, content: .recording(recording)),
+        PlannedFile(path: BundleText.perfettoName, content: .perfetto(recording)),
       ]
     }
-    try PlannedFile.write(files[...])
+    try PlannedFile.write(trace, bundle: files.isEmpty ? nil : plan.bundle, files: files)
   }
 }
 
@@ -213,30 +207,5 @@ enum ResidentMemory {
     guard let file = FileHandle(forWritingAtPath: "/proc/self/clear_refs") else { return }
     try? file.write(contentsOf: Data("5".utf8))
     try? file.close()
-  }
-}
-
-/// A folder for results.
-enum OutputFolder {
-  /// Throws where the folder could not be made or written to; makes nothing.
-  static func check(_ path: String) throws {
-    var existing = URL(fileURLWithPath: path).standardizedFileURL
-    while !FileManager.default.fileExists(atPath: existing.path), existing.path != "/" {
-      existing.deleteLastPathComponent()
-    }
-    do {
-      // A file that is never committed leaves nothing behind.
-      _ = try OutputFile(creating: existing.appendingPathComponent("results.json").path)
-    } catch {
-      throw CommandFailure(.environment, "\(path): cannot make files there (\(error))")
-    }
-  }
-
-  static func make(_ path: String) throws {
-    do {
-      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    } catch {
-      throw CommandFailure(.environment, "\(path): cannot make the folder")
-    }
   }
 }

@@ -50,6 +50,8 @@ struct EngineReplayReport: Encodable {
   var tpot_ns_p50: Double?
   /// Why a percentile is missing.
   var percentile_refusal: String?
+  /// Events that the recording had no room for.
+  var dropped_events = 0
   var requests: [Request]
 
   init(_ outcome: EngineReplay.Outcome, workload: Workload, facts: EngineFacts) {
@@ -69,6 +71,7 @@ struct EngineReplayReport: Encodable {
     prefill_positions = served.reduce(0) { $0 + $1.prefillPositions }
     answer_tokens = served.reduce(0) { $0 + $1.outputCount }
     answer_tokens_per_second = seconds > 0 ? Double(answer_tokens) / seconds : 0
+    dropped_events = outcome.droppedEvents
     kv_budget_bytes = outcome.budgetBytes
     kv_peak_bytes_allocated = outcome.peakAllocatedBytes
     kv_peak_bytes_held = outcome.peakHeldBytes
@@ -135,7 +138,10 @@ struct EngineReplayReport: Encodable {
     ] {
       table.append([figure, value])
     }
-    let refusal = percentile_refusal.map { "\n\($0)" } ?? ""
+    var refusal = percentile_refusal.map { "\n\($0)" } ?? ""
+    if dropped_events > 0 {
+      refusal += "\n\(dropped_events) events are missing from the recording: it had no room"
+    }
     let refusals = refusalLines.map { "\n\($0)" }.joined()
     return """
       \(workload) on \(model_type), \(n_threads) threads: \(String(format: "%.1f", seconds)) s, \

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Synchronization
 import TensorCore
@@ -12,7 +11,7 @@ enum Heartbeat {
     var end: ContinuousClock.Instant?
     var isSilent = false
     var lastLine: ContinuousClock.Instant?
-    var timer: (any DispatchSourceTimer)?
+    var isTicking = false
   }
 
   private static let state = Mutex(State())
@@ -31,15 +30,14 @@ enum Heartbeat {
       state.text = MessageText.line(text)
       state.end = end
       guard !text.isEmpty else {
-        state.timer?.cancel()
-        state.timer = nil
         state.lastLine = nil
         if Console.isTerminal { Console.put("\r\u{1B}[2K") }
         return
       }
-      if state.timer == nil {
-        state.lastLine = .now
-        state.timer = start()
+      if state.lastLine == nil { state.lastLine = .now }
+      if !state.isTicking {
+        state.isTicking = true
+        startTicking()
       }
       beat(&state)
     }
@@ -52,13 +50,25 @@ enum Heartbeat {
     }
   }
 
-  private static func start() -> any DispatchSourceTimer {
-    let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
-    let seconds = Console.isTerminal ? 1.0 : interval
-    timer.schedule(deadline: .now() + seconds, repeating: seconds, leeway: .milliseconds(100))
-    timer.setEventHandler { state.withLock { beat(&$0) } }
-    timer.resume()
-    return timer
+  /// Starts a thread that repeats the line until the process ends. A timer of Dispatch would need
+  /// descriptors, and end the process where the system refuses them; without this thread lines come
+  /// only when the work says something.
+  private static func startTicking() {
+    var attributes = pthread_attr_t()
+    var thread = pthread_t()
+    // Both values outlive the calls, and the function takes no argument.
+    guard unsafe pthread_attr_init(&attributes) == 0 else { return }
+    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    unsafe pthread_attr_setstacksize(&attributes, 256 << 10)
+    _ = unsafe pthread_create(
+      &thread, &attributes,
+      { _ in
+        while true {
+          usleep(Console.isTerminal ? 999_000 : 500_000)
+          Heartbeat.state.withLock { Heartbeat.beat(&$0) }
+        }
+      }, nil)
+    unsafe pthread_attr_destroy(&attributes)
   }
 
   private static func beat(_ state: inout State) {
@@ -66,7 +76,7 @@ enum Heartbeat {
     if Console.isTerminal {
       let columns = TerminalSize.columns(of: STDERR_FILENO) ?? 80
       Console.put("\r\u{1B}[2K" + String(line(state).prefix(columns - 1)))
-    } else if let last = state.lastLine, ContinuousClock.now - last >= .seconds(interval * 0.95) {
+    } else if let last = state.lastLine, ContinuousClock.now - last >= .seconds(interval) {
       state.lastLine = .now
       Console.put("afm-bench: \(line(state))\n")
     }

@@ -5,12 +5,13 @@ import TensorCore
 
 /// Everything on standard input.
 enum StandardInput {
-  static func read() throws -> [UInt8] {
+  static func read(_ kind: WholeFile.Kind) throws -> [UInt8] {
     if isatty(STDIN_FILENO) == 1 {
       Console.error("afm-bench: waiting for text on standard input; Ctrl-D ends it")
     }
     do throws(FileError) {
-      return try ByteStream.read(STDIN_FILENO, name: "standard input", limit: WholeFile.limit)
+      return try ByteStream.read(
+        STDIN_FILENO, name: "standard input", limit: kind.byteCountLimit)
     } catch {
       throw InputError(error, file: "standard input")
     }
@@ -46,14 +47,35 @@ enum TokenIds {
 }
 
 /// A whole text or JSON file that the user named, as bytes; `-` is standard input, and pipes such
-/// as a shell's `<(…)` are read to their end.
+/// as a shell's `<(…)` are read to their end, or to the limit of their kind.
 enum WholeFile {
-  /// Bytes that are taken at most: far more than any text here, and an end for a device without one.
-  static let limit = 1 << 30
+  /// What the bytes are, which says how many there may be: far more than any command needs, and an
+  /// end for a device without one.
+  enum Kind {
+    /// Contexts end at 32,768 tokens.
+    case prompt
+    /// To score, to calibrate with or to tokenize.
+    case text
+    case tokenIds
+    case requestTrace
+    case recording
+    /// The rows of a run.
+    case results
 
-  static func read(_ path: String) throws -> [UInt8] {
-    guard path != "-" else { return try StandardInput.read() }
-    do throws(FileError) { return try ByteStream.read(path, limit: limit) } catch {
+    var byteCountLimit: Int {
+      switch self {
+      case .prompt, .tokenIds: 64 << 20
+      case .text, .results: 256 << 20
+      case .requestTrace, .recording: 1 << 30
+      }
+    }
+  }
+
+  static func read(_ path: String, _ kind: Kind) throws -> [UInt8] {
+    guard path != "-" else { return try StandardInput.read(kind) }
+    do throws(FileError) {
+      return try ByteStream.read(path, limit: kind.byteCountLimit)
+    } catch {
       throw InputError(error, file: path)
     }
   }
@@ -62,8 +84,8 @@ enum WholeFile {
 /// A text that the user named, for a model to read.
 enum TextFile {
   /// The text of a file; bytes that are not UTF-8 are U+FFFD, and a warning says so.
-  static func read(_ path: String) throws -> String {
-    let bytes = try WholeFile.read(path)
+  static func read(_ path: String, _ kind: WholeFile.Kind) throws -> String {
+    let bytes = try WholeFile.read(path, kind)
     let text = String(decoding: bytes, as: UTF8.self)
     // Repairing is all that changes bytes.
     if !text.utf8.elementsEqual(bytes) {
@@ -75,19 +97,5 @@ enum TextFile {
       Console.error("afm-bench: warning: \(error.description)")
     }
     return text
-  }
-}
-
-/// Guards the input of a command that writes a file.
-enum OutputPath {
-  /// Refuses an output that is the input itself: the source would be lost.
-  static func check(_ output: String, isNot input: String) throws {
-    var first = stat()
-    var second = stat()
-    // Both values outlive the calls.
-    guard unsafe stat(input, &first) == 0, unsafe stat(output, &second) == 0 else { return }
-    if first.st_dev == second.st_dev && first.st_ino == second.st_ino {
-      throw CommandFailure(.usage, "\(output): the output is the input itself")
-    }
   }
 }

@@ -82,7 +82,7 @@ struct KernelPlan {
   private static func formats(_ text: String) throws -> [WeightFormat] {
     let known = KernelCase.formats(of: .gemv).compactMap { $0 }
     return try CommaList.items(text).map { name in
-      guard let format = WeightFormat(argument: name), known.contains(format) else {
+      guard let format = FormatArgument(argument: name)?.format, known.contains(format) else {
         let hint = LlamaCppFormat.hint(for: name).map { "; \($0)" } ?? ""
         throw failure(
           "--weights", name,

@@ -28,13 +28,13 @@ struct LoadRecording {
       }
     }
     var tracks = [
-      Recording.Track(name: "load", threadID: process, droppedEvents: 0, events: main)
+      // The command runs on the process's first thread, which has the process's id.
+      Recording.Track(name: "load", threadID: process, events: main)
     ]
     for (index, events) in workers.enumerated() {
       tracks.append(
-        Recording.Track(
-          name: "loader \(index)", threadID: process + Int32(index) + 1, droppedEvents: 0,
-          events: events))
+        // Its thread is gone, and was another one in each loading.
+        Recording.Track(name: "loader \(index)", events: events))
     }
     var start = TraceClock.snapshot()
     let finish = start

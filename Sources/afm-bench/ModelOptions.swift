@@ -11,6 +11,9 @@ struct ModelOptions: ParsableArguments {
 
   var model: String { argument.path }
 
+  /// What a command opens for them.
+  var files: CommandFiles { [.model(model, "the model")] + run.files }
+
   func openEngine() throws -> any Engine { try run.openEngine(model) }
 }
 
@@ -45,6 +48,9 @@ struct ModelRunOptions: ParsableArguments {
       throw ValidationError("\(Self.unknownElement(name, option: option)).")
     }
   }
+
+  /// What a command opens for them.
+  var files: CommandFiles { [.file(adapter, "--adapter")] }
 
   /// What is said of a name that no cache can have.
   static func unknownElement(_ name: String, option: String) -> String {

@@ -59,6 +59,9 @@ struct TestOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Where the random prompt tokens begin.", valueName: "number"))
   var seed: UInt64 = 1
 
+  /// What a run reads for them.
+  var files: CommandFiles { CommandFiles(promptFile.map { .text($0, "--prompt-file") }) }
+
   /// The levels' own budgets, as the option takes them.
   private static let budgets = ReasoningLevel.allCases.filter { $0.tokenBudget > 0 }
     .map { "\($0.rawValue)=\($0.tokenBudget)" }.joined(separator: ",")

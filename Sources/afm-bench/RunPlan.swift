@@ -21,8 +21,7 @@ struct RunPlan {
   var trace: String?
 
   init(_ command: RunCommand) throws {
-    let named = try Self.models(command.models)
-    models = named.isEmpty ? try Self.defaultModels() : named
+    models = try Self.models(command.models)
     setup = command.setup
     batchTokens = command.batchTokens
     delay = command.pacing.delay
@@ -66,13 +65,15 @@ struct RunPlan {
     }
   }
 
-  /// The models that are named; `a,b` is two, as in llama-bench, unless there is such a file.
-  private static func models(_ names: [String]) throws -> [String] {
+  /// The models that are named, or those there are; `a,b` is two, as in llama-bench, unless there is
+  /// such a file.
+  static func models(_ names: [String]) throws -> [String] {
     if let reason = StrayNumber.reason(in: names, arguments: CommandLine.arguments) {
       throw CommandFailure(.usage, reason)
     }
     let exists = FileManager.default.fileExists(atPath:)
-    return names.flatMap { exists($0) ? [$0] : CommaList.items($0) }
+    let models = names.flatMap { exists($0) ? [$0] : CommaList.items($0) }
+    return models.isEmpty ? try defaultModels() : models
   }
 
   /// What tools/bench packs, in the order of their names.
@@ -207,7 +208,7 @@ struct RunPlan {
   }
 
   private static func prompt(_ path: String) throws -> String {
-    let text = try TextFile.read(path)
+    let text = try TextFile.read(path, .prompt)
     guard text.contains(where: { !$0.isWhitespace }) else {
       throw InputError(file: path, reason: "the prompt is empty")
     }

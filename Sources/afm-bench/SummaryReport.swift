@@ -2,7 +2,9 @@ import Foundation
 import TraceCore
 import TraceExport
 
-/// A trace's summary as JSON and as a table; names and units are those of `run --json`.
+/// A trace's summary as JSON and as a table; names and units are those of `run --json`, so that a
+/// request is found in its row by test, turn, depth, tier, reasoning, model file, cache formats,
+/// threads, sessions and adapter, and in the row's samples by its repetition.
 struct SummaryReport: Encodable {
   var requests: [Row]
   var dropped_events: UInt64
@@ -11,12 +13,27 @@ struct SummaryReport: Encodable {
   /// One request.
   struct Row: Encodable {
     var request: Int64?
-    var repetition: Int64?
-    var model: String?
+    var test: String?
+    var turn: Int64?
+    var n_depth: Int64?
     var tier: String?
     var reasoning: String?
-    var sessions: Int
+    /// From 0, in the order of the row's samples; missing where the request belongs to no row's.
+    var repetition: Int64?
+    /// Whether it was served before the measured ones.
+    var warmup: Bool
+    var model_filename: String?
+    var model: String?
+    var type_k: String?
+    var type_v: String?
+    var n_threads: Int64?
+    var n_sessions: Int
+    var adapter: String?
     var stop_reason: String?
+    /// When it was submitted, on the recording's clock.
+    var submitted_ns: UInt64
+    /// Submitted to begun, where it had to wait.
+    var queued_ns: UInt64?
     var ttft_ns: UInt64?
     var ttfo_ns: UInt64?
     var tpot_ns: Double?
@@ -42,54 +59,29 @@ struct SummaryReport: Encodable {
     metadata = Dictionary(
       summary.metadata.map { ($0.key, $0.value) }, uniquingKeysWith: { _, last in last })
   }
-
-  /// One line a request.
-  var text: String {
-    func milliseconds(_ value: Double?) -> String {
-      value.map { String(format: "%.2f", $0 / 1e6) } ?? "–"
-    }
-    func rate(_ value: Double?) -> String { value.map { String(format: "%.1f", $0) } ?? "–" }
-    let header = [
-      "request", "rep", "tier", "reasoning", "sessions", "TTFT ms", "TTFO ms", "TPOT ms", "prompt",
-      "cached",
-      "reasoning", "response", "prefill t/s", "decode t/s", "waited", "KV used", "context",
-    ]
-    var lines = [header]
-    for row in requests {
-      lines.append([
-        row.request.map(String.init) ?? "–", row.repetition.map(String.init) ?? "–",
-        row.tier ?? "–", row.reasoning ?? "–", String(row.sessions),
-        milliseconds(row.ttft_ns.map { Double($0) }),
-        milliseconds(row.ttfo_ns.map { Double($0) }),
-        milliseconds(row.tpot_ns), row.prompt_tokens.map(String.init) ?? "–",
-        String(row.cached_tokens), String(row.reasoning_tokens), String(row.response_tokens),
-        rate(row.prefill_ts), rate(row.decode_ts),
-        row.decode_wait_share.map { String(format: "%.1f %%", 100 * $0) } ?? "–",
-        row.kv_bytes_used.map { String(format: "%.2f MiB", Double($0) / 1_048_576) } ?? "–",
-        row.context_used["total"].map(String.init) ?? "–",
-      ])
-    }
-    let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
-    var text = lines.map { line in
-      zip(line, widths).map { cell, width in
-        String(repeating: " ", count: width - cell.count) + cell
-      }.joined(separator: "  ")
-    }.joined(separator: "\n")
-    if dropped_events > 0 { text += "\n\(dropped_events) events were dropped: counts may be low" }
-    return text
-  }
 }
 
 extension SummaryReport.Row {
   init(_ summary: RequestSummary) {
     func last(_ counter: TraceCounter) -> Int64? { summary.counters[counter]?.last }
     request = summary.request
-    repetition = summary.repetition
-    model = summary.model
+    test = summary.test
+    turn = summary.turn
+    n_depth = summary.depth
     tier = summary.tier
     reasoning = summary.reasoningLevel
-    sessions = summary.sessions
+    warmup = summary.isWarmup
+    repetition = summary.isWarmup ? nil : summary.repetition
+    model_filename = summary.modelFile
+    model = summary.model
+    type_k = summary.keyElement
+    type_v = summary.valueElement
+    n_threads = summary.threads
+    n_sessions = summary.sessions
+    adapter = summary.adapter
     stop_reason = summary.stopReason
+    submitted_ns = summary.submittedNanoseconds
+    queued_ns = summary.queuedNanoseconds
     ttft_ns = summary.ttftNanoseconds
     ttfo_ns = summary.ttfoNanoseconds
     tpot_ns = summary.tpotNanoseconds
@@ -111,6 +103,8 @@ extension SummaryReport.Row {
       ("reasoning", .contextReasoning), ("response", .contextResponse), ("total", .contextUsed),
     ]
     context_used = [:]
-    for (name, counter) in parts { context_used[name] = last(counter) }
+    // A part that never was anything is not in the recording.
+    let none: Int64? = last(.contextHistory) == nil ? nil : 0
+    for (name, counter) in parts { context_used[name] = last(counter) ?? none }
   }
 }

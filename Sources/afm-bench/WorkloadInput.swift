@@ -13,6 +13,6 @@ enum WorkloadInput {
         file: path,
         reason: "a request trace is needed (.jsonl or .csv): this is \(kind.description)")
     }
-    return try Workload(WholeFile.read(path), file: path)
+    return try Workload(WholeFile.read(path, .requestTrace), file: path)
   }
 }

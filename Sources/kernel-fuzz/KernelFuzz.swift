@@ -3,6 +3,12 @@ import KernelContract
 import PackedFormats
 import RandomNumbers
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// The walk over levels and formats.
 struct KernelFuzz {
   private var caseCount = 1000
@@ -99,6 +105,8 @@ struct KernelFuzz {
         let tenths = (seconds * 10).rounded() / 10
         print(
           "\(name): \(caseCount) memories, \(wholeCount) whole, seed \(seed), \(tenths) s")
+        // A fault ends the process without what is still in memory.
+        fflush(nil)
         runs += 1
       }
     }

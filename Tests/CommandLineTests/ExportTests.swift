@@ -45,6 +45,26 @@ import Testing
     #expect(answer.status == 0, "\(answer)")
   }
 
+  /// Weights of a preset too, whose planes lie as the kernels read them.
+  @Test(arguments: ["astc6x6-ldr", "astc6x6-hdr"])
+  func codesDoNotShowHowPlanesLieInTheFile(weights: String) throws {
+    let folder = try TemporaryFolder()
+    for layout in ["canonical", "kernel"] {
+      let packed = folder.file(layout + ".afmw")
+      let making = try Program.run([
+        "make", "afm-ondevice-tiny", packed, "--weights", weights, "--layout", layout,
+      ])
+      #expect(making.status == 0, "\(making)")
+      let export = try Program.run([
+        "export", packed, folder.file(layout + ".safetensors"), "--as", "codes",
+      ])
+      #expect(export.status == 0, "\(export)")
+    }
+    #expect(
+      try Data(contentsOf: folder.url("canonical.safetensors"))
+        == Data(contentsOf: folder.url("kernel.safetensors")))
+  }
+
   static let mistakes: [(line: String, code: Int32, says: String)] = [
     ("export @tiny.afmw @o --as u8", 2, "u8"),
     ("export @tiny.afmw @o --names mine", 2, "mine"),

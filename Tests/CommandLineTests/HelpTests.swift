@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("rum model.afmw", "run"), ("benchmark", "run"), ("compare a b", "run"), ("Run x", "run"),
+    ("rum model.afmw", "run"), ("benchmark", "run"), ("bench a b", "run"), ("Run x", "run"),
     ("quantize a b", "pack"), ("perplexity", "score"), ("insepct x", "inspect"),
     ("gen", "generate"), ("kernel", "kernels"), ("trace exprot", "export"),
     ("cache replya", "replay"), ("astc encod", "encode"),

@@ -86,14 +86,48 @@ import Testing
     }
   }
 
-  @Test func theRecordingSaysTheSame() throws {
-    let result = try Program.run(["trace", "summary", run.recording, "--json"])
+  /// What tells rows apart, in the table and in the recording alike.
+  static let keys = [
+    "test", "turn", "tier", "reasoning", "n_depth", "model_filename", "type_k", "type_v",
+    "n_threads", "n_sessions", "adapter",
+  ]
+
+  /// A row's key, and a request's; a value that is null or missing is none.
+  static func key(_ row: [String: Any]) -> [String] {
+    keys.map { name in
+      let value = row[name].flatMap { $0 is NSNull ? nil : $0 }
+      return value.map { "\($0)" } ?? "-"
+    }
+  }
+
+  /// The measured requests of a recording by their rows, in the order of their repetitions, and how
+  /// many warmed up.
+  static func measured(
+    _ recording: String
+  ) throws -> (requests: [[String]: [[String: Any]]], warmups: Int) {
+    let result = try Program.run(["trace", "summary", recording, "--json"])
     try #require(result.status == 0, "\(result)")
     let report = try #require(try result.json() as? [String: Any])
-    #expect(integer(report["dropped_events"]) == 0)
-    let recorded = try #require(report["requests"] as? [[String: Any]])
-    for row in try run.rows {
-      let matching = try requests(of: row, among: recorded)
+    #expect(report["dropped_events"] as? Int == 0)
+    let all = try #require(report["requests"] as? [[String: Any]])
+    let measured = all.filter { $0["warmup"] as? Bool == false }
+    let rows = Dictionary(grouping: measured, by: key)
+    for (key, requests) in rows {
+      #expect(requests.map { $0["repetition"] as? Int } == Array(0..<requests.count), "\(key)")
+    }
+    #expect(all.allSatisfy { ($0["warmup"] as? Bool == true) == ($0["repetition"] == nil) })
+    return (rows, all.count - measured.count)
+  }
+
+  @Test func theRecordingSaysTheSame() throws {
+    let (recorded, warmups) = try Self.measured(run.recording)
+    let rows = try run.rows
+    #expect(warmups == rows.count)
+    // Every row is found, once, and no request belongs to none.
+    #expect(Set(rows.map(Self.key)).count == rows.count)
+    #expect(Set(rows.map(Self.key)) == Set(recorded.keys))
+    for row in rows {
+      let matching = try #require(recorded[Self.key(row)], "\(row["test"] ?? "")")
       #expect(matching.count == Self.repetitions, "\(row["test"] ?? "") \(row["tier"] ?? "")")
       for name in ["ttft_ns", "ttfo_ns"] {
         #expect(
@@ -107,9 +141,11 @@ import Testing
       #expect(integer(row["output_tokens"]) == integer(last["output_tokens"]))
       #expect(integer(row["reasoning_tokens"]) == integer(last["reasoning_tokens"]))
       #expect(integer(row["kv_bytes_used"]) == integer(last["kv_bytes_used"]))
-      let context = try #require(last["context_used"] as? [String: Int])
+      #expect(integer(row["kv_bytes_allocated"]) == integer(last["kv_bytes_allocated"]))
+      var context = try #require(last["context_used"] as? [String: Int])
       let parts = try #require(row["context_used"] as? [String: Int])
-      #expect(context["total"] == parts.values.reduce(0, +))
+      #expect(context.removeValue(forKey: "total") == parts.values.reduce(0, +))
+      #expect(context == parts)
       for name in ["prefill_ts", "decode_ts"] {
         let rates = matching.compactMap { ($0[name] as? NSNumber)?.doubleValue }.sorted()
         // The median of two.
@@ -121,25 +157,51 @@ import Testing
     }
   }
 
-  /// The measured requests of a row, in the order of their repetitions: by tier and level, and by
-  /// what tells the tests apart.
-  private func requests(
-    of row: [String: Any], among all: [[String: Any]]
-  ) throws -> [[String: Any]] {
-    let samples = try #require(row["ttft_ns_samples"] as? [Int])
-    let prompt = ["pp16": 16, "tg6": 1, "pp8+tg4": 8][row["test"] as? String ?? ""]
-    return all.filter { request in
-      guard request["tier"] as? String == row["tier"] as? String,
-        request["reasoning"] as? String == row["reasoning"] as? String,
-        (integer(request["repetition"]) ?? -1) >= 0
-      else { return false }
-      if samples.isEmpty { return integer(request["output_tokens"]) == 0 }
-      if let prompt, request["reasoning"] as? String == "none" {
-        return integer(request["prompt_tokens"]) == prompt && integer(request["output_tokens"]) != 0
-      }
-      // With reasoning the marks are prefilled too; the first token's time is the sample's own.
-      return samples.contains(integer(request["ttft_ns"]) ?? -1)
+  /// Every list of a run makes rows of its own, which the recording tells apart.
+  @Test func theRecordingTellsTheRowsOfListsApart() throws {
+    let samples = try Samples.shared.get()
+    let folder = try TemporaryFolder()
+    let recording = folder.file("run.afmtrace")
+    let copy = folder.file("copy.afmw")
+    try FileManager.default.copyItem(atPath: samples.packed, toPath: copy)
+    let result = try Program.run(
+      samples.arguments(
+        "run @tiny.afmw \(copy) -p 4 -n 2 -d 0,16 -t 1,2 -ctk f16,s8 -np 1,2 -r 1 --tier on-device --json"
+      )
+        + ["--trace", recording])
+    try #require(result.status == 0, "\(result)")
+    let rows = try #require(try result.json() as? [[String: Any]])
+    // Two of each: models, threads, depths, cache formats, numbers of sessions, tests.
+    #expect(rows.count == 64)
+    let (recorded, warmups) = try Self.measured(recording)
+    #expect(warmups == rows.count)
+    #expect(Set(rows.map(Self.key)) == Set(recorded.keys))
+    for row in rows {
+      let matching = try #require(recorded[Self.key(row)])
+      #expect(matching.count == 1)
+      #expect(row["ttft_ns_samples"] as? [Int] == matching.compactMap { integer($0["ttft_ns"]) })
     }
+    // The table of requests says it in words, a block for each model and setting.
+    let table = try Program.run(["trace", "summary", recording])
+    #expect(table.outputText.contains("on-device · \(copy), 2 threads, KV s8/f16\n"), "\(table)")
+    #expect(table.outputText.contains("tg2 @16 ×2"))
+    #expect(table.outputText.contains("  warm-up  ") && !table.outputText.contains("  -1  "))
+    let widest = table.outputText.split(separator: "\n").filter { !$0.contains(" · ") }
+    #expect(widest.allSatisfy { $0.count <= 112 })
+  }
+
+  @Test func anExportSaysWhereToOpenItAndIsNoRecording() throws {
+    let folder = try TemporaryFolder()
+    let trace = folder.file("run.perfetto-trace")
+    let export = try Program.run(["trace", "export", run.recording, "--to", "perfetto", trace])
+    #expect(export.status == 0 && export.error.isEmpty, "\(export)")
+    #expect(export.outputText == "\(trace): open it at https://ui.perfetto.dev\n")
+    for arguments in [["summary", trace], ["export", trace, "--to", "perfetto", trace + "2"]] {
+      let result = try Program.run(["trace"] + arguments)
+      #expect(result.status == 3 && result.errorLines.count == 1, "\(result)")
+      #expect(result.error.contains("this is an export for Perfetto; give the recording"))
+    }
+    #expect(folder.names == ["run.perfetto-trace"])
   }
 
   @Test(.needs(TraceProcessor.oracle))
@@ -161,6 +223,44 @@ import Testing
         or (s.depth > 0 and (p.id is null or s.ts < p.ts or s.ts + s.dur > p.ts + p.dur))
       """, trace)
     #expect(broken.isEmpty, "\(broken.prefix(3))")
+    let unnamed = try TraceProcessor.rows(
+      """
+      select name from slice where name = 'request' and (
+        extract_arg(arg_set_id, 'debug.test') is null
+        or extract_arg(arg_set_id, 'debug.tier') is null
+        or extract_arg(arg_set_id, 'debug.reasoningLevel') is null
+        or extract_arg(arg_set_id, 'debug.modelFile') is null
+        or extract_arg(arg_set_id, 'debug.repetition') is null)
+      """, trace)
+    #expect(unnamed.isEmpty, "\(unnamed.count)")
+    let tracks = try TraceProcessor.rows(
+      """
+      select distinct t.name, (select count(*) from track c where c.parent_id = t.id) as n
+      from slice s join process_track t on s.track_id = t.id where s.name = 'session' order by 1
+      """, trace)
+    #expect(
+      tracks.compactMap { $0["name"] as? String }.map { $0.prefix { $0 != " " } }
+        == ["on-device", "private-cloud"], "\(tracks)")
+    #expect(tracks.allSatisfy { ($0["name"] as? String)?.contains("tiny.afmw") == true })
+    #expect(tracks.allSatisfy { integer($0["n"]) == 10 }, "\(tracks)")
+    // At no moment inside a request does a counter stand at what it stood at before it began.
+    let late = try TraceProcessor.rows(
+      """
+      select s.id, t.name, min(c.ts) as first, s.ts, min(child.ts) as child
+      from slice s join track t on t.parent_id = s.track_id
+      join counter c on c.track_id = t.id and c.ts between s.ts and s.ts + s.dur
+      join slice child on child.parent_id = s.id
+      where s.name = 'request' group by s.id, t.id having first > child
+      """, trace)
+    #expect(late.isEmpty, "\(late.prefix(3))")
+    let counted = try TraceProcessor.rows(
+      """
+      select count(distinct s.id || ' ' || t.id) as n, count(distinct s.id) as requests
+      from slice s join track t on t.parent_id = s.track_id
+      join counter c on c.track_id = t.id and c.ts between s.ts and s.ts + s.dur
+      where s.name = 'request'
+      """, trace)
+    #expect(integer(counted[0]["n"]) == 10 * (integer(counted[0]["requests"]) ?? 0))
     let requests = try TraceProcessor.rows(
       """
       select r.id, min(t.ts + t.dur) - r.ts as ttft, count(t.id) as tokens
@@ -287,7 +387,7 @@ import Testing
     let refused = try Program.shell(
       "ulimit -s 8192; ulimit -v 6000000; \"$AFM\" run \(samples.packed) -p 4 -r 1 -t 1000")
     #expect(refused.status == 4 && refused.errorLines.count == 1, "\(refused)")
-    #expect(refused.error.contains("1000 threads"), "\(refused)")
+    #expect(refused.error.contains("of 1000"), "\(refused)")
   }
 
   /// The instruction sets and kernels are those that ran, and sizes are what they are called.
@@ -371,7 +471,7 @@ import Testing
       // Whole pages of the depth are the frontier's, and every session holds them too.
       #expect(integer(row["kv_bytes_shared"]) == sessions * (depth / 64) * 64 * 256)
       let matching = recorded.filter {
-        integer($0["sessions"]) == sessions && integer($0["kv_bytes_used"]) != nil
+        integer($0["n_sessions"]) == sessions && integer($0["kv_bytes_used"]) != nil
           && integer($0["cached_tokens"]) == depth
           && integer($0["output_tokens"]) == (isDecode ? 7 : 0)
       }
@@ -379,7 +479,7 @@ import Testing
       #expect(matching.count == 3, "\(row["test"] ?? "") x\(sessions) at \(depth)")
       if isDecode {
         let rate = try #require((row["decode_ts"] as? NSNumber)?.doubleValue)
-        let rates = matching.filter { integer($0["repetition"]) != -1 }
+        let rates = matching.filter { $0["warmup"] as? Bool == false }
           .compactMap { ($0["decode_ts"] as? NSNumber)?.doubleValue }
         #expect(abs(rates.reduce(0, +) / 2 - rate) < 1e-6 * rate)
       }

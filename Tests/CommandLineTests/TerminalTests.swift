@@ -33,7 +33,7 @@ import Testing
   @Test func whoWaitsForATerminalSaysSo() throws {
     let samples = try Samples.shared.get()
     let line = "\"$AFM\" tokenize \(samples.packed)"
-    let shown = try onTerminal(line, input: "that")
+    let shown = try onTerminal(line, input: "that\n\u{4}")
     #expect(shown.contains("waiting for text on standard input"), "\(shown)")
     let piped = try Program.shell("printf that | \(line)")
     #expect(piped.error.isEmpty, "\(piped)")

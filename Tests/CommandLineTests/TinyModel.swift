@@ -10,6 +10,11 @@ struct TinyModel {
   /// Tokens after those of the alphabet, to make the model larger.
   var extraTokens = 0
   var chatTemplate = Self.chatML
+  var tokenizerModel = "gpt2"
+  var preTokenizer = "smollm"
+  var merges = ["t h"]
+  /// Whether no token stands for text.
+  var hasControlTokensAlone = false
   /// A tensor whose row 1 holds a NaN.
   var brokenTensor: String?
 
@@ -93,15 +98,17 @@ struct TinyModel {
     ]
     guard hasTokenizer else { return pairs }
     pairs += [
-      string("tokenizer.ggml.model", "gpt2"), string("tokenizer.ggml.pre", "smollm"),
+      string("tokenizer.ggml.model", tokenizerModel),
+      string("tokenizer.ggml.pre", preTokenizer),
       array(
         "tokenizer.ggml.tokens", 8,
         Self.tokens.map(text) + (0..<extraTokens).map { text("extra\($0)") }),
       array(
         "tokenizer.ggml.token_type", 5,
-        (Self.tokens.map { $0.hasPrefix("<|im") ? 3 : 1 } + repeatElement(1, count: extraTokens))
+        (Self.tokens.map { $0.hasPrefix("<|im") || hasControlTokensAlone ? 3 : 1 }
+          + repeatElement(1, count: extraTokens))
           .map { little(Int32($0)) }),
-      array("tokenizer.ggml.merges", 8, [text("t h")]),
+      array("tokenizer.ggml.merges", 8, merges.map(text)),
       text("tokenizer.ggml.eos_token_id") + little(UInt32(4))
         + little(UInt32(Self.tokens.count - 1)),
       string("tokenizer.chat_template", chatTemplate),

@@ -44,6 +44,7 @@ import Testing
         ("prompt.txt", Array("Why is the sky blue?".utf8)), ("empty.txt", []),
         ("binary.txt", Array("the ".utf8) + [0xFF, 0xFE] + Array(" path".utf8)),
         ("long.txt", Array(repeating: UInt8(ascii: "x"), count: 300)),
+        ("notes.txt", Array("to keep".utf8)), ("x.json", Array("{}".utf8)),
         ("model.pt", Array("PK\u{3}\u{4}archive/data.pkl".utf8)), ("data.json", Array("{}".utf8)),
         ("page.gguf", Array("<!DOCTYPE html><html></html>".utf8)),
         ("pointer.gguf", Array("version https://git-lfs.github.com/spec/v1\n".utf8)),
@@ -63,10 +64,12 @@ import Testing
   /// What is another file than the command takes.
   static let kinds: [Line] = [
     Line(
-      "run models", 3, "models: a folder has to be that of a Hugging Face model",
+      "run models", 3, "models: a folder has to be a Hugging Face model",
       "it has 2 .afmw files: name them"),
     Line("run .", 3, "it has 3 .afmw files: name them"),
-    Line("inspect nothing", 3, "this one has no model.safetensors"),
+    Line(
+      "inspect nothing", 3, "a folder has to be a Hugging Face model",
+      "model.safetensors: cannot open"),
     Line("pack prompt.txt o.afmw", 3, "neither GGUF, safetensors nor .afmw", "this is text"),
     Line("inspect prompt.txt", 3, "neither GGUF, safetensors nor .afmw", "this is text"),
     Line("inspect model.pt", 3, "neither GGUF, safetensors nor .afmw", "PyTorch"),
@@ -90,6 +93,14 @@ import Testing
     Line("run tiny.afmw -n 1 --adapter other.safetensors", 3, "other.safetensors"),
     Line("verify short.afmw", 3, "short.afmw"),
     Line("verify flipped.afmw", 3, "flipped.afmw: tensor"),
+  ]
+
+  /// What would have been written over, or under a name that promises another format.
+  static let outputs: [Line] = [
+    Line("run tiny.afmw --bundle .", 2, "--bundle"), Line("run tiny.afmw --bundle models", 2),
+    Line("run tiny.afmw --trace notes.txt", 2, "notes.txt", ".afmtrace"),
+    Line("run tiny.afmw --trace x.json", 2, "x.json", ".afmtrace"),
+    Line("run tiny.afmw --trace new.json", 2, "new.json", ".afmtrace"),
   ]
 
   /// What is spelled as elsewhere, or nearly right.
@@ -131,7 +142,7 @@ import Testing
     Line("pack tiny.gguf tiny.gguf", 2, "tiny.gguf"),
   ]
 
-  @Test(arguments: kinds + words)
+  @Test(arguments: kinds + outputs + words)
   func isAnswered(line: Line) throws {
     let files = try Files.shared.get()
     let before = files.folder.names
@@ -198,6 +209,24 @@ import Testing
       #expect(result.error.contains("U+FFFD"), "\(result)")
       _ = try result.json()
     }
+  }
+
+  @Test func moreThreadsThanCoresRunAndAreNamed() throws {
+    let files = try Files.shared.get()
+    let line = "run tiny.afmw -p 2 -r 1 --tier on-device --json -t 1,2,4,8"
+    let result = try Program.shell("cd '\(files.folder.path)' && \"$AFM\" \(line)")
+    #expect(result.status == 0, "\(result)")
+    let rows = try #require(try result.json() as? [[String: Any]])
+    #expect(rows.map { $0["n_threads"] as? Int } == [1, 2, 4, 8])
+  }
+
+  @Test func aRowThatIsInvalidIsAFailedCheck() throws {
+    let files = try Files.shared.get()
+    // The context of 256 holds what comes before, and no 512 tokens of reasoning.
+    let line = "run tiny.afmw -n 1 -r 1 --tier private-cloud --reasoning none,deep"
+    let result = try Program.shell("cd '\(files.folder.path)' && \"$AFM\" \(line)")
+    #expect(result.status == 1, "\(result)")
+    #expect(result.errorLines.last?.contains("--reasoning-budget deep=") == true, "\(result)")
   }
 
   @Test func theNamesOfLlamaCppMeanTheirCounterparts() throws {

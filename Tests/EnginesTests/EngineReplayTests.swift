@@ -118,11 +118,43 @@ import Workloads
     func count(_ name: TraceName) -> Int {
       events.filter { $0.kind == .begin && $0.name == name }.count
     }
-    #expect(recording.tracks.count <= 3)
-    #expect(count(.request) == 6 && count(.prefill) == 6)
+    #expect(recording.tracks.count <= 6)
+    #expect(count(.request) == 6 && count(.queued) == 6 && count(.prefill) == 6)
+    for track in recording.tracks {
+      #expect(
+        zip(track.events, track.events.dropFirst()).allSatisfy { $0.timestamp <= $1.timestamp })
+      var depth = 0
+      for event in track.events where event.kind == .begin || event.kind == .end {
+        // One request at a time, and nothing outside of one.
+        if depth == 0 { #expect(event.name == .request) }
+        depth += event.kind == .begin ? 1 : -1
+      }
+      #expect(depth == 0)
+    }
+    // No more tracks than needed; one more where a request comes while another sets its counters back.
+    let spans = outcome.requests.map { ($0.arrivedNanoseconds, $0.endedNanoseconds) }
+    let most =
+      spans.map { moment in spans.count { $0.0 <= moment.0 && moment.0 <= $0.1 } }.max() ?? 0
+    #expect((most...most + 1).contains(recording.tracks.count))
     #expect(count(.token) == workload.requests.reduce(0) { $0 + $1.outputCount })
     #expect(
       events.filter { $0.kind == .begin }.count == events.filter { $0.kind == .end }.count)
-    #expect(outcome.stepCount > 0)
+    #expect(outcome.stepCount > 0 && outcome.droppedEvents == 0)
+  }
+
+  @Test func whatHasNoRoomIsDroppedWholeAndCounted() throws {
+    let workload = try workload(6)
+    let recorder = TraceRecorder(eventCapacity: 0)
+    var options = options(3, budget: 1 << 28)
+    options.recorder = recorder
+    options.recordedEventLimit = 150
+    let outcome = try EngineReplay.run(workload, on: try engine(), options)
+    let recording = recorder.finish()
+    let events = recording.tracks.flatMap(\.events)
+    let recorded = events.filter { $0.kind == .begin && $0.name == .request }.count
+    #expect(recorded < 6 && events.count <= 150 + 2 * recorded)
+    #expect(outcome.droppedEvents > 0)
+    #expect(recording.droppedEvents == UInt64(outcome.droppedEvents))
+    #expect(outcome.requests.count == 6)
   }
 }

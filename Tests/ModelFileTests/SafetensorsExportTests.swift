@@ -7,10 +7,14 @@ import Testing
 import Tokenization
 
 @Suite struct SafetensorsExportTests {
-  private func packed(_ format: WeightFormat, _ folder: ScratchFolder) throws -> AFMWFile {
-    let path = folder.path("m.afmw")
+  private func packed(
+    _ format: WeightFormat, _ folder: ScratchFolder, kernelLayouts: Bool = false
+  ) throws -> AFMWFile {
+    let path = folder.path(kernelLayouts ? "kernel.afmw" : "m.afmw")
     let gguf = try GGUFModel(path: Repository.fixture("golden/tiny-llama.gguf").path)
-    _ = try ModelPacker(weights: format, embedding: .u4g32).pack(gguf, to: path)
+    var packer = ModelPacker(weights: format, embedding: .u4g32)
+    packer.usesKernelLayouts = kernelLayouts
+    _ = try packer.pack(gguf, to: path)
     return try AFMWFile(opening: path)
   }
 
@@ -82,6 +86,30 @@ import Tokenization
     }
     let same = try Data(contentsOf: URL(filePath: folder.path("m.afmw")))
     #expect(try Data(contentsOf: URL(filePath: second)) == same)
+  }
+
+  /// How planes lie in the file does not show in an export.
+  @Test(arguments: WeightFormat.allCases, SafetensorsExport.Content.allCases)
+  func layoutsOfTheFileDoNotShow(
+    format: WeightFormat, content: SafetensorsExport.Content
+  ) throws {
+    let folder = try ScratchFolder()
+    let names = [false, true].map { folder.path("\($0).safetensors") }
+    for (name, isKernel) in zip(names, [false, true]) {
+      let file = try packed(format, folder, kernelLayouts: isKernel)
+      #expect(file.tensors.contains { $0.layout != .canonical } == isKernel, "\(format.name)")
+      _ = try SafetensorsExport(content: content).write(file, to: name)
+    }
+    let exports = try names.map { try Data(contentsOf: URL(filePath: $0)) }
+    #expect(exports[0] == exports[1])
+    if content == .codes, format.isASTC {
+      let again = folder.path("again.afmw")
+      _ = try ModelPacker(weights: format, embedding: .u4g32).pack(
+        SafetensorsModel(path: names[1]), to: again)
+      #expect(
+        try Data(contentsOf: URL(filePath: again))
+          == Data(contentsOf: URL(filePath: folder.path("m.afmw"))))
+    }
   }
 
   /// With Hugging Face's names and a config.json it is a Hugging Face model; queries and keys turn.

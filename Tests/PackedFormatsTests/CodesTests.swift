@@ -88,7 +88,8 @@ import Testing
     func number() -> Float {
       let bits = UInt16.random(in: 0...0x7BFF, using: &generator)
       if format.groupSize != nil { return Float(Float16(bitPattern: bits)) }
-      return Float(bitPattern: UInt32.random(in: 0...0x7F7F_FFFF, using: &generator))
+      let largest = format.largestScale.bitPattern
+      return Float(bitPattern: UInt32.random(in: 0...largest, using: &generator))
     }
     for index in numbers.scales.indices { numbers.scales[index] = number() }
     for index in numbers.minimums.indices { numbers.minimums[index] = -number() }

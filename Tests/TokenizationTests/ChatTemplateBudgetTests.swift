@@ -229,7 +229,7 @@ struct ChatTemplateBudgetTests {
         ]
       }
       let limits = ChatTemplate.Limits(
-        maximumSteps: ChatTemplate.Limits().maximumSteps / 8,
+        maximumSteps: ChatTemplate.Limits().maximumSteps / 4,
         maximumBytes: ChatTemplate.Limits().maximumBytes / 8,
         maximumOutputBytes: ChatTemplate.Limits().maximumOutputBytes / 8)
       let text = try template.render(

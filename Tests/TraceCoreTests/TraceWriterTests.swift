@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 import TraceCore
@@ -59,6 +60,48 @@ private func isWellFormed(_ track: Recording.Track) -> Bool {
     let second = recorder.intern("b")
     #expect(recorder.intern("a") == first && first != second)
     #expect(recorder.finish().strings == ["a", "b"])
+  }
+
+  @Test func argumentsThatManyShareAreStoredOnce() {
+    let recorder = TraceRecorder(eventCapacity: 8)
+    let test = recorder.intern("pp512")
+    let arguments = [
+      TraceArgument(key: .test, value: test.value), TraceArgument(key: .turn, value: 2),
+    ]
+    let first = recorder.intern(arguments)
+    let second = recorder.intern([arguments[1]])
+    #expect(recorder.intern(arguments) == first && first != second)
+    let writer = recorder.makeWriter(trackName: "")
+    writer.begin(.request, .request, 7, .turn, 9, .shared, first.value)
+    writer.end(.shared, 2)
+    let recording = recorder.finish()
+    #expect(recording.argumentSets == [arguments, [arguments[1]]])
+    let events = recording.tracks[0].events
+    #expect(recording.sharedArguments(of: events[0]) == arguments)
+    #expect(recording.value(of: .test, in: events[0]) == test.value)
+    // Its own value comes before the shared one.
+    #expect(recording.value(of: .turn, in: events[0]) == 9)
+    #expect(recording.value(of: .depth, in: events[0]) == nil)
+    #expect(recording.sharedArguments(of: events[1]).isEmpty)
+  }
+
+  @Test func countersAreRecordedWhenTheyChange() {
+    let recorder = TraceRecorder(eventCapacity: 100)
+    let writer = recorder.makeWriter(trackName: "")
+    var counters = TraceCounterValues(of: writer)
+    counters.update(.tokens, 0)
+    counters.record(.contextPrompt, 0)
+    counters.update(.tokens, 3)
+    counters.update(.tokens, 3)
+    counters.record(.tokens, 3)
+    counters.update(.contextUsed, 7)
+    counters.update(.contextUsed, 0)
+    counters.reset()
+    let events = recorder.finish().tracks[0].events
+    #expect(
+      events.map(\.counter)
+        == [.contextPrompt, .tokens, .tokens, .contextUsed, .contextUsed, .tokens])
+    #expect(events.map(\.counterValue) == [0, 3, 3, 7, 0, 0])
   }
 
   /// Random calls against every small capacity, compared with a model of the rule.
@@ -166,7 +209,9 @@ private func isWellFormed(_ track: Recording.Track) -> Bool {
       }
     }
     let tracks = recorder.finish().tracks
-    #expect(Set(tracks.map(\.threadID)).count == 4)
+    #expect(tracks.map(\.name) == (0..<4).map { "worker \($0)" })
+    // None is said to be a thread's.
+    #expect(tracks.allSatisfy { $0.threadID == nil })
     for (index, track) in tracks.enumerated() {
       #expect(track.events.map(\.counterValue) == (0..<100).map { Int64(index * 1000 + $0) })
     }
@@ -186,12 +231,37 @@ private func isWellFormed(_ track: Recording.Track) -> Bool {
   @Test func rawValuesAreStable() {
     #expect(
       TraceName.allCases.map(\.rawValue)
-        == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 17, 18, 19, 20, 21, 22, 23, 24]
+        == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 17, 18, 19, 20, 21, 22, 23, 24]
         + [64, 65, 66, 67, 68, 69, 70, 71])
-    #expect(TraceKey.allCases.map(\.rawValue) == Array(1...13) + Array(64...71))
+    #expect(TraceKey.allCases.map(\.rawValue) == Array(1...17) + Array(64...76))
     #expect(TraceCounter.allCases.map(\.rawValue) == Array(1...11))
     #expect(TraceEvent.Kind.allCases.map(\.rawValue) == [1, 2, 3, 4])
     #expect(MemoryLayout<TraceEvent>.stride == 40)
+  }
+
+  /// What is not reserved is recorded somewhere, and what is reserved nowhere.
+  @Test func reservedWordsAreThoseThatNothingRecords() throws {
+    let folder = Repository.file("Sources")
+    let paths = try #require(FileManager.default.enumerator(atPath: folder.path))
+    var source = ""
+    var tracing = ""
+    for case let path as String in paths where path.hasSuffix(".swift") {
+      // The two that define and read the words.
+      if path.hasPrefix("TraceCore/") || path.hasPrefix("TraceExport/") { continue }
+      let text = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+      source += text
+      if text.contains("import TraceCore") { tracing += text }
+    }
+    for name in TraceName.allCases {
+      // Recorded by a call, as an event of its own, or by a stage of loading.
+      let pattern = try Regex(
+        "(?:begin\\(|instant\\(|begin, |case \\.\\w+: )\\s*\\.\(name.label)\\b")
+      #expect(source.contains(pattern) == !name.isReserved, "\(name)")
+    }
+    for key in TraceKey.allCases {
+      let pattern = try Regex("(?:[(,]|key:|= )\\s*\\.\(key.label),")
+      #expect(tracing.contains(pattern) == !key.isReserved, "\(key)")
+    }
   }
 
   @Test func labelsDiffer() {

@@ -7,7 +7,7 @@ import TraceExport
 @Suite(.needs(TraceProcessor.oracle))
 struct PerfettoExportTests {
   private struct Slice: Codable, Hashable {
-    var tid: Int64
+    var track: String
     var ts: UInt64
     var dur: UInt64
     var depth: Int
@@ -22,7 +22,7 @@ struct PerfettoExportTests {
     var value: Double
   }
 
-  private let recording = SyntheticRecording.recording
+  private let recording = SyntheticRecording.joined
   private var trace: [UInt8] { PerfettoExport(recording).bytes() }
 
   /// The slices of a recording by a plain walk, instants being slices without duration.
@@ -38,13 +38,13 @@ struct PerfettoExportTests {
         case .instant:
           slices.insert(
             Slice(
-              tid: Int64(track.threadID), ts: event.timestamp, dur: 0, depth: open.count,
+              track: track.name, ts: event.timestamp, dur: 0, depth: open.count,
               name: event.name?.label ?? "", parent: open.last?.name))
         case .end:
           let (name, begin) = open.removeLast()
           slices.insert(
             Slice(
-              tid: Int64(track.threadID), ts: begin, dur: event.timestamp - begin,
+              track: track.name, ts: begin, dur: event.timestamp - begin,
               depth: open.count, name: name, parent: open.last?.name))
         case .counter: break
         }
@@ -67,9 +67,12 @@ struct PerfettoExportTests {
   @Test func everySliceIsNamedNestedAndExactToTheNanosecond() throws {
     let slices: [Slice] = try TraceProcessor.rows(
       of: """
-        select thread.tid, s.ts, s.dur, s.depth, s.name, parent.name as parent
-        from slice s join thread_track on s.track_id = thread_track.id join thread using (utid)
+        select coalesce(thread.name, track.name) as track, s.ts, s.dur, s.depth, s.name,
+          parent.name as parent
+        from slice s join track on s.track_id = track.id
+        left join thread_track on s.track_id = thread_track.id left join thread using (utid)
         left join slice parent on s.parent_id = parent.id
+        where s.name != 'recording'
         """, over: trace)
     let expected = expectedSlices()
     #expect(slices.count == expected.count && expected.count > 100)
@@ -142,10 +145,9 @@ struct PerfettoExportTests {
       var name: String
     }
     let threads: [Thread] = try TraceProcessor.rows(
-      of: "select tid, name from thread where name in ('session', 'worker 1') order by tid",
-      over: trace)
-    #expect(
-      threads == [Thread(tid: 4242, name: "session"), Thread(tid: 4243, name: "worker 1")])
+      of: "select tid, name from thread where tid != 0 order by tid", over: trace)
+    // Tracks that are no thread's make none.
+    #expect(threads == [Thread(tid: 4242, name: "session")])
 
     struct Clock: Codable, Equatable {
       var name: String
@@ -162,6 +164,99 @@ struct PerfettoExportTests {
       + ends.map { Clock(name: "BOOTTIME", value: $0.boottimeNanoseconds) }
       + ends.map { Clock(name: "REALTIME", value: $0.realtimeNanoseconds) }
     #expect(clocks.count == 6 && clocks.allSatisfy(expected.contains))
+  }
+
+  @Test func tracksAreTheProcesssAndCountersStandBelowTheirs() throws {
+    struct Row: Codable, Hashable {
+      var name: String
+      var parent: String
+    }
+    let counters: [Row] = try TraceProcessor.rows(
+      of: """
+        select c.name, coalesce(thread.name, parent.name) as parent
+        from track c left join track parent on c.parent_id = parent.id
+        left join thread_counter_track t on t.id = c.id left join thread using (utid)
+        where c.id in (select track_id from counter)
+        """, over: trace)
+    var expected: Set<Row> = []
+    for track in recording.tracks {
+      for counter in track.events.compactMap(\.counter) {
+        expected.insert(Row(name: counter.label, parent: track.name))
+      }
+    }
+    #expect(counters.count == expected.count && Set(counters) == expected)
+
+    struct Name: Codable, Equatable { var name: String }
+    let tracks: [Name] = try TraceProcessor.rows(
+      of: """
+        select distinct t.name from slice s join process_track t on s.track_id = t.id
+        join process using (upid) where pid = 4242 and s.name != 'recording' order by t.name
+        """, over: trace)
+    #expect(tracks.map(\.name) == ["private-cloud · a b.afmw, 2 threads", "worker 1"])
+  }
+
+  @Test func aRequestsSliceSaysWhichRowItBelongsTo() throws {
+    struct Row: Codable, Equatable {
+      var test: String
+      var turn: Int
+      var depth: Int
+      var modelFile: String
+      var tier: String
+      var reasoningLevel: String
+      var repetition: String
+    }
+    let columns = ["test", "turn", "depth", "modelFile", "tier", "reasoningLevel"]
+      .map { "extract_arg(arg_set_id, 'debug.\($0)') as \($0)" }.joined(separator: ", ")
+    let rows: [Row] = try TraceProcessor.rows(
+      of: """
+        select \(columns), cast(extract_arg(arg_set_id, 'debug.repetition') as text) as repetition
+        from slice where name = 'request' and extract_arg(arg_set_id, 'debug.test') is not null
+        order by ts
+        """, over: trace)
+    let expected = [("warm-up", 1), ("0", 1), ("0", 2)].map { repetition, turn in
+      Row(
+        test: "chat", turn: turn, depth: 512, modelFile: "models/a b.afmw", tier: "private-cloud",
+        reasoningLevel: "deep", repetition: repetition)
+    }
+    #expect(rows == expected)
+  }
+
+  @Test func countersInsideOfARequestAreItsOwn() throws {
+    struct Row: Codable, Equatable {
+      var request: Int64
+      var value: Double
+    }
+    let rows: [Row] = try TraceProcessor.rows(
+      of: """
+        select extract_arg(s.arg_set_id, 'debug.request') as request, c.value
+        from slice s join track t on t.parent_id = s.track_id
+        join counter c on c.track_id = t.id and c.ts between s.ts and s.ts + s.dur
+        where s.name = 'request' and t.name = 'context: history' order by s.ts
+        """, over: trace)
+    #expect(rows == [3, 4, 5].map { Row(request: $0, value: Double($0) * 100) })
+  }
+
+  /// Two runs in one file stay two processes with tracks of their own.
+  @Test func tracesMayBeJoined() throws {
+    struct Row: Codable, Equatable {
+      var pid: Int64
+      var slices: Int
+    }
+    var second = recording
+    second.processID = 777
+    second.tracks[0].threadID = 777
+    second.start.realtimeNanoseconds += 1
+    let rows: [Row] = try TraceProcessor.rows(
+      of: """
+        select pid, count(s.id) as slices from slice s
+        left join thread_track on s.track_id = thread_track.id left join thread using (utid)
+        left join process_track on s.track_id = process_track.id
+        join process on process.upid = coalesce(thread.upid, process_track.upid)
+        group by pid order by pid
+        """, over: trace + PerfettoExport(second).bytes())
+    // The instant with the facts is a slice too.
+    let count = expectedSlices().count + 1
+    #expect(rows == [Row(pid: 777, slices: count), Row(pid: 4242, slices: count)])
   }
 
   @Test func figuresBySQLEqualTheSummary() throws {
@@ -189,7 +284,7 @@ struct PerfettoExportTests {
         ttfo: try #require(summary.ttfoNanoseconds), endToEnd: summary.endToEndNanoseconds,
         tokens: summary.outputTokens)
     }
-    #expect(rows == expected && rows.count == 3)
+    #expect(rows == expected && rows.count == 6)
   }
 }
 
@@ -218,7 +313,7 @@ struct PerfettoExportTests {
     var track = TrackBuilder()
     for index in 0..<20_000 { track.counter(.tokens, at: UInt64(index), Int64(index)) }
     var recording = SyntheticRecording.recording
-    recording.tracks = [.init(name: "", threadID: 1, droppedEvents: 0, events: track.events)]
+    recording.tracks = [.init(name: "", threadID: 1, events: track.events)]
     return recording
   }
 }

@@ -27,7 +27,7 @@ struct PerfettoMessageTests {
   }
 
   @Test func everyFieldIsPerfettosAndInItsOrder() throws {
-    let recording = SyntheticRecording.recording
+    let recording = SyntheticRecording.joined
     let reading = try read(recording)
     #expect(reading.isCanonical)
     // Two snapshots, the process, its facts; then tracks, counters and events.

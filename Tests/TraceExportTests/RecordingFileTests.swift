@@ -5,7 +5,7 @@ import TraceCore
 import TraceExport
 
 @Suite struct RecordingFileTests {
-  private static let recording = SyntheticRecording.recording
+  private static let recording = SyntheticRecording.joined
   private static let bytes = RecordingFile.encode(recording)
 
   /// The check of the header made right again, so that faults behind it are reached.
@@ -17,9 +17,9 @@ import TraceExport
   }
 
   /// A file with a payload of its own.
-  private static func file(_ payload: [UInt8]) -> [UInt8] {
+  private static func file(_ payload: [UInt8], version: UInt8) -> [UInt8] {
     let count = (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (8 * $0)) }
-    return resealed(RecordingFile.magic + [1, 0, 0, 0, 0, 0, 0, 0] + count + payload)
+    return resealed(RecordingFile.magic + [version, 0, 0, 0, 0, 0, 0, 0] + count + payload)
   }
 
   private static func fault(_ bytes: [UInt8]) -> InputError? {
@@ -54,7 +54,13 @@ import TraceExport
     recording.start.realtimeNanoseconds = .max
     recording.tracks = [
       .init(name: "", threadID: .max, droppedEvents: .max, events: track.events),
-      .init(name: "empty", threadID: -1, droppedEvents: 0, events: []),
+      .init(name: "lowest", threadID: .min, events: []),
+      .init(name: "least", threadID: 0, events: []),
+      .init(name: "empty", threadID: -1, events: []), .init(name: "none", events: []),
+      .init(name: "none", events: []),
+    ]
+    recording.argumentSets = [
+      [], [TraceArgument(key: .tier, value: 1), TraceArgument(key: .bytes, value: .min)],
     ]
     #expect(try RecordingFile.decode(RecordingFile.encode(recording).span) == recording)
   }
@@ -106,12 +112,15 @@ import TraceExport
     var testDescription: String
     var payload: [UInt8]
     var offset: Int
+    var version: UInt8 = 1
   }
 
   /// Process id 0, both snapshots 0, no metadata, one string "s".
   private static let head: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0x73]
   /// One track without a name, of thread 0, without dropped events.
   private static let oneTrack = head + [1, 0, 0, 0]
+  /// One set with the one string as the tier; one track without a name, thread or dropped events.
+  private static let oneSet = head + [1, 1, 64, 0] + [1, 0, 0, 0]
 
   @Test(arguments: [
     Malformed(testDescription: "empty payload", payload: [], offset: 24),
@@ -151,16 +160,38 @@ import TraceExport
       testDescription: "one thread id twice",
       payload: head + [2, 0, 0, 0, 0, 0, 0, 0, 0], offset: 40),
     Malformed(testDescription: "bytes left over", payload: oneTrack + [0, 0], offset: 40),
+    Malformed(
+      testDescription: "a set in version 1", payload: oneTrack + [1, 9, 2, 0, 14, 0], offset: 43),
+    Malformed(
+      testDescription: "absurd count of sets",
+      payload: head + Array(repeating: 0xFF, count: 9) + [1], offset: 35, version: 2),
+    Malformed(
+      testDescription: "a set within a set", payload: head + [2, 1, 7, 0, 1, 14, 0], offset: 40,
+      version: 2),
+    Malformed(
+      testDescription: "a set's string out of range", payload: head + [1, 1, 64, 2], offset: 37,
+      version: 2),
+    Malformed(
+      testDescription: "set out of range", payload: oneSet + [2, 9, 2, 0, 14, 2, 2, 0], offset: 47,
+      version: 2),
+    Malformed(
+      testDescription: "thread id above 32 bits",
+      payload: head + [0, 1, 0, 0x81, 0x80, 0x80, 0x80, 0x10], offset: 38, version: 2),
+    Malformed(
+      testDescription: "one thread twice in version 2",
+      payload: head + [0, 2, 0, 5, 0, 0, 0, 5, 0, 0], offset: 41, version: 2),
   ])
   func malformedPayloadsAreNamedByTheirOffset(_ malformed: Malformed) {
-    let error = Self.fault(Self.file(malformed.payload))
+    let error = Self.fault(Self.file(malformed.payload, version: malformed.version))
     #expect(error?.offset == malformed.offset, "\(String(describing: error))")
   }
 
   @Test func foreignAndFutureFilesAreRefused() {
     var future = Self.bytes
-    future[8] = 2
-    #expect(Self.fault(future)?.reason == "version 2 instead of 1")
+    for version in [0, 3] as [UInt8] {
+      future[8] = version
+      #expect(Self.fault(future)?.reason == "version \(version) instead of 1 to 2")
+    }
     #expect(Self.fault(Array("GGUF".utf8) + Self.bytes)?.offset == 0)
     #expect(Self.fault(Self.bytes + [0])?.offset == 16)
   }

@@ -37,7 +37,7 @@ struct TrackBuilder {
   }
 }
 
-/// A recording with two tiers, three requests, layers, kernels, a worker thread and counters.
+/// Recordings with made-up times.
 enum SyntheticRecording {
   static let strings = [
     "on-device", "private-cloud", "none", "deep", "smollm2", "gemv_f32_s8t_u4g32_r4_avx2",
@@ -46,6 +46,7 @@ enum SyntheticRecording {
   static let epoch: UInt64 = 1_000_000_000_007
   static let layerCount = 3
 
+  /// Two tiers, three requests, layers, kernels, a worker and counters: all that version 1 has.
   static var recording: Recording {
     var main = TrackBuilder()
     var time = epoch
@@ -67,8 +68,47 @@ enum SyntheticRecording {
       strings: strings,
       tracks: [
         .init(name: "session", threadID: 4242, droppedEvents: 0, events: main.events),
-        .init(name: "worker 1", threadID: 4243, droppedEvents: 3, events: worker.events),
+        .init(name: "worker 1", droppedEvents: 3, events: worker.events),
       ])
+  }
+
+  /// The same, and requests that share arguments, a warm-up and one that waited: what version 2 adds.
+  static var joined: Recording {
+    var recording = recording
+    let test = Int64(recording.strings.count)
+    recording.strings += ["chat", "models/a b.afmw", "f16", "s8"]
+    recording.argumentSets = [1, 2].map { turn in
+      [
+        TraceArgument(key: .test, value: test), TraceArgument(key: .turn, value: turn),
+        TraceArgument(key: .depth, value: 512), TraceArgument(key: .tier, value: 1),
+        TraceArgument(key: .reasoningLevel, value: 3),
+        TraceArgument(key: .modelFile, value: test + 1),
+        TraceArgument(key: .keyElement, value: test + 2),
+        TraceArgument(key: .valueElement, value: test + 3),
+        TraceArgument(key: .threads, value: 2), TraceArgument(key: .sessions, value: 1),
+      ]
+    }
+    var track = TrackBuilder()
+    var time = epoch + 500
+    for (number, repetition, set) in [(3, -1, 0), (4, 0, 0), (5, 0, 1)] as [(Int64, Int64, Int64)] {
+      time += 1_000
+      track.begin(
+        .request, at: time, [(.request, number), (.repetition, repetition), (.shared, set)])
+      track.begin(.queued, at: time)
+      track.end(at: time + 70)
+      track.counter(.contextHistory, at: time + 71, 100 * number)
+      track.begin(.response, at: time + 80)
+      for index in 0..<3 {
+        track.begin(.token, at: time + 80 + UInt64(index) * 30, [(.index, Int64(index))])
+        track.end(at: time + 105 + UInt64(index) * 30)
+      }
+      track.end(at: time + 200)
+      track.end(at: time + 210, [(.stopReason, 6), (.tokens, 3)])
+      track.counter(.contextHistory, at: time + 211, 0)
+    }
+    recording.tracks.append(
+      .init(name: "private-cloud · a b.afmw, 2 threads", events: track.events))
+    return recording
   }
 
   private static func clocks(_ monotonic: UInt64) -> ClockSnapshot {

@@ -62,6 +62,21 @@ import TraceExport
       ])
   }
 
+  @Test func sharedArgumentsAndWaitingAreTheRequests() throws {
+    let requests = TraceSummary(SyntheticRecording.joined).requests.filter { $0.test != nil }
+    #expect(requests.map(\.request) == [3, 4, 5])
+    #expect(requests.map(\.turn) == [1, 1, 2] && requests.allSatisfy { $0.test == "chat" })
+    #expect(requests.map(\.isWarmup) == [true, false, false])
+    for request in requests {
+      #expect(request.modelFile == "models/a b.afmw" && request.tier == "private-cloud")
+      #expect(request.reasoningLevel == "deep" && request.depth == 512 && request.threads == 2)
+      #expect(request.keyElement == "f16" && request.valueElement == "s8" && request.sessions == 1)
+      #expect(request.queuedNanoseconds == 70 && request.ttftNanoseconds == 105)
+      // Its own value, not the one before.
+      #expect(request.counters[.contextHistory]?.maximum == (request.request ?? 0) * 100)
+    }
+  }
+
   @Test func aRequestWithoutTokensHasNoTokenFigures() throws {
     var track = TrackBuilder()
     track.begin(.request, at: 10)
@@ -129,7 +144,7 @@ import TraceExport
       processID: 1, start: clock, end: clock, metadata: [], strings: strings,
       tracks: tracks.enumerated().map { index, track in
         .init(
-          name: String(index), threadID: Int32(index), droppedEvents: 0, events: track.events)
+          name: String(index), events: track.events)
       })
   }
 }

@@ -20,7 +20,9 @@ let package = Package(
   name: "afm-fuzz",
   targets: [
     module("TensorCore"),
-    module("Files"),
+    module("Files", ["CProcess", "TensorCore"]),
+    .target(name: "CProcess"),
+    .target(name: "CPlatform"),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .target(name: "CKernels"),
     module("PackedFormats", ["TensorCore", "CKernels"]),
@@ -28,12 +30,16 @@ let package = Package(
     module("RandomNumbers"),
     module(
       "ModelFile",
-      ["PackedFormats", "Tokenization", "TensorCore", "Files", "RandomNumbers", "CZstd"]),
+      [
+        "PackedFormats", "Tokenization", "TensorCore", "Files", "RandomNumbers", "CPlatform",
+        "CZstd",
+      ]),
     module("KVCache", ["RandomNumbers", "TensorCore"]),
     module("CacheSnapshots", ["KVCache", "TensorCore", "Files", "CZstd"]),
     module("TraceCore"),
     module("EngineInterface", ["KVCache", "TensorCore", "TraceCore", "RandomNumbers"]),
-    module("Workloads", ["EngineInterface", "KVCache", "RandomNumbers", "TensorCore", "TraceCore"]),
+    module(
+      "Workloads", ["EngineInterface", "KVCache", "RandomNumbers", "TensorCore", "TraceCore"]),
     .target(name: "CFuzz"),
     .executableTarget(
       name: "Fuzz",

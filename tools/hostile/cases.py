@@ -7,13 +7,14 @@ import subprocess
 
 # The kinds of file that an argument or option of a command is for, by its name in the help.
 INPUTS = {
-    "models": ["model", "preset", "source"], "--model": ["model", "preset", "source"],
+    "model": ["model", "preset", "source"], "--model": ["model", "preset", "source"],
     "input": ["source", "source folder"], "file": ["model", "preset"],
     "--adapter": ["adapter"], "--prompt-file": ["text"], "--text-file": ["text"],
     "--ids-file": ["ids"], "--reference": ["logits", "model"], "--calibrate": ["text", "statistics"],
     "--cache-file": ["snapshot"], "trace": ["requests"],
     "trace export input": ["recording"], "trace summary input": ["recording"],
-    "export input": ["model"], "astc decode input": ["astc"], "astc encode input": ["floats"],
+    "compare a": ["results", "bundle"], "compare b": ["results", "bundle"],
+    "export input": ["model"], "replay trace": ["requests"], "pack --model": ["source"], "astc decode input": ["astc"], "astc encode input": ["floats"],
 }
 
 # Arguments and options whose file or folder a command writes, with an ending that is right.
@@ -185,6 +186,15 @@ BOUNDED = {
 WEIGHT = {"roof": 0.15, "kernels": 0.4, "astc benchmark": 0.4, "run": 2, "pack": 2, "generate": 1.5}
 
 
+# What a model's argument is called.
+MODEL_PLACES = ("model", "file", "input")
+
+
+def has_place(arguments):
+    """Whether a command takes its model as an argument."""
+    return any(a["kind"] == "positional" and a["valueName"] in MODEL_PLACES for a in arguments)
+
+
 def make(source, commands, names, folder):
     """A random case in `folder`, where the files by kind in `names` lie."""
     command = source.choices(
@@ -192,15 +202,28 @@ def make(source, commands, names, folder):
     maker = Maker(source, names, folder)
     arguments = command.split()
     given = set()
+    # A model has a place of its own or an option: rarely both, which is refused.
+    has_option = any(key_of(a) == "--model" for a in commands[command])
+    by_option = has_option and source.random() < 0.3
+    left_out = set()
+    if has_option and source.random() < 0.97:
+        left_out = set(MODEL_PLACES) if by_option else {"--model"}
     options = [a for a in commands[command] if a["kind"] != "positional"]
     source.shuffle(options)
     for argument in [a for a in commands[command] if a["kind"] == "positional"]:
-        if argument["isOptional"] and source.random() < 0.1:
+        if key_of(argument) in left_out and has_place(commands[command]):
+            continue
+        if argument["isOptional"] and not by_option and source.random() < 0.05:
             continue
         for _ in range(source.choice([1, 1, 2]) if argument["isRepeating"] else 1):
             arguments.append(maker.value(command, argument))
     for argument in options:
         names_here = option_names(argument)
+        if key_of(argument) == "--model":
+            if key_of(argument) in left_out:
+                continue
+            arguments += [source.choice(names_here), maker.value(command, argument)]
+            continue
         wanted = (not argument["isOptional"] and source.random() < 0.97) or source.random() < 0.14
         if not wanted:
             continue

@@ -18,7 +18,7 @@ KINDS = {
     "statistics.afmcal": "statistics", "logits.bin": "logits", "ids.json": "ids",
     "prompt.txt": "text", "long.txt": "text", "empty.txt": "text", "noise.bin": "text",
     "requests.jsonl": "requests", "requests.csv": "requests", "blocks.astc": "astc",
-    "values.f32": "floats",
+    "values.f32": "floats", "rows.json": "results",
 }
 
 CSV = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(
@@ -70,6 +70,7 @@ def make_samples(program, folder):
     afm("run", "s8c.afmw", "-p", "4", "-n", "2", "-r", "1", "--tier", "on-device", "--trace",
         "run.afmtrace", "--bundle", "bundle")
     shutil.copy(path("bundle/trace.perfetto-trace"), path("run.perfetto-trace"))
+    shutil.copy(path("bundle/results.json"), path("rows.json"))
     os.mkdir(path("foreign"))
     for name in ("README.md", "results.json"):
         with open(path(f"foreign/{name}"), "w") as file:

@@ -45,9 +45,14 @@ _Bool cpr_is_installed(void);
 /// the process with CPR_ENVIRONMENT. May be called with any lock held.
 _Noreturn void cpr_end_out_of_memory(size_t byte_count);
 
-/// Notes a file to be removed when a signal ends the process. Returns a number for
-/// cpr_forget_partial, or −1 where 256 are noted already or the path has 4,096 bytes or more.
+/// Notes a file, or a folder that is empty once the noted files are gone, to be removed when a
+/// signal ends the process. Returns a number for cpr_forget_partial, or −1 where 256 are noted
+/// already or the path has 4,096 bytes or more.
 int32_t cpr_note_partial(const char *_Nonnull path);
 
 /// Undoes cpr_note_partial; −1 does nothing.
 void cpr_forget_partial(int32_t number);
+
+/// Exchanges what two names stand for in one step, which no signal interrupts. False, with the reason
+/// in errno, where a name is missing or the file system cannot do it.
+_Bool cpr_exchange(const char *_Nonnull first, const char *_Nonnull second);

@@ -160,8 +160,21 @@ final class DecoderSession: Session, ObservableSession {
       let rowCount = graph.run()
       advance(batch, hasLogits: rest.isEmpty)
       finish(first, rowCount)
-      if rest.isEmpty { unsafe graph.computeLogits(row: rowCount - 1, count: 1, into: logits) }
+      if rest.isEmpty {
+        // The last row of those that the step has left.
+        unsafe graph.computeLogits(row: rowCount - 1, count: 1, into: logits)
+      } else {
+        recordProgress()
+      }
     }
+  }
+
+  /// Shows what the cache holds between two batches.
+  private func recordProgress() {
+    let usage = cacheUsage
+    graph.trace.counter(.contextUsed, Int64(positionCount))
+    graph.trace.counter(.keyValueBytesUsed, Int64(usage.used))
+    graph.trace.counter(.keyValueBytesAllocated, Int64(usage.allocated))
   }
 
   func sample(using sampler: inout Sampler) throws(EngineError) -> Int32 {

@@ -11,6 +11,10 @@ struct HuggingFaceFiles {
   static let tokenizerName = "tokenizer.json"
   static let tokenizerConfigurationName = "tokenizer_config.json"
   static let templateName = "chat_template.jinja"
+  /// All of them.
+  static let names = [
+    configurationName, tokenizerName, tokenizerConfigurationName, templateName,
+  ]
   static let templateByteCountLimit = 1 << 20
   static let tokenizerConfigurationByteCountLimit = 1 << 23
 

@@ -24,6 +24,8 @@ package enum TokenIdList {
     do {
       try reader.array { reader throws(InputError) in
         reader.place = "index \(ids.count)"
+        // Passes the white space before it.
+        _ = try reader.kind()
         let start = reader.offset
         let number = try reader.number()
         guard let id = Int32(exactly: number), id >= 0 else {

@@ -106,7 +106,10 @@ struct ExportPlan {
     }
     if format.isASTC {
       metadata[QuantizedNames.columns(name)] = String(columns)
-      let rowBytes = (tensor.stored(.codes)?.byteCount ?? 0) / max(rows, 1)
+      // Written as the format defines them, however the file has them.
+      guard let rowBytes = format.byteCount(of: .codes, rows: 1, columns: columns) else {
+        throw InputError(place: "tensor \(tensor.name)", reason: "the tensor is too large")
+      }
       add(QuantizedNames.blocks(name), .u8, try shape([rows, rowBytes]), .plane(.codes))
     } else {
       let isSigned = format.codeRange?.lowerBound ?? 0 < 0

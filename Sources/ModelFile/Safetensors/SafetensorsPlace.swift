@@ -43,4 +43,31 @@ struct SafetensorsPlace {
       ? try SafetensorsShards(index: name, in: folder)
       : SafetensorsShards(try SafetensorsFile(path: path))
   }
+
+  /// The files that opening a path opens beside it, whether they are there or not.
+  static func companions(of path: String, isFolder: Bool) -> [String] {
+    let folder: String
+    var names = HuggingFaceFiles.names
+    var index: String?
+    if isFolder {
+      folder = path
+      index = indexName
+      names += [indexName, fileName]
+    } else {
+      let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+      folder = slash.map { $0 == path.startIndex ? "" : String(path[..<$0]) } ?? "."
+      let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+      if name.hasSuffix(".json") { index = name }
+    }
+    let place = HuggingFaceFolder(path: folder)
+    if let index { names += SafetensorsShards.fileNames(index: index, in: place) }
+    return names.map(place.path)
+  }
+}
+
+extension SafetensorsModel {
+  /// The files that opening a path opens beside it, whether they are there or not.
+  package static func companions(of path: String, isFolder: Bool) -> [String] {
+    SafetensorsPlace.companions(of: path, isFolder: isFolder)
+  }
 }

@@ -74,6 +74,14 @@ struct SafetensorsShards: Sendable {
     self.byteCount = byteCount
   }
 
+  /// The files that an index lists; none where it cannot be read.
+  static func fileNames(index name: String, in folder: HuggingFaceFolder) -> [String] {
+    guard let bytes = try? folder.bytes(of: name, limit: indexByteCountLimit),
+      let names = try? fileNames(bytes, path: folder.path(of: name))
+    else { return [] }
+    return Set(names.values).sorted()
+  }
+
   /// The file of every tensor.
   private static func fileNames(
     _ bytes: [UInt8], path: String

@@ -7,9 +7,9 @@
 /// | work | steps |
 /// | --- | --- |
 /// | a statement, expression, argument or loop iteration; a node printed, compared or looked up | 1 |
-/// | 64 bytes of text copied, hashed or compared | 1 |
-/// | 32 bytes of text searched or escaped | 1 |
-/// | 8 bytes of text read scalar by scalar | 1 |
+/// | 64 bytes of text copied | 1 |
+/// | 16 bytes of text searched, escaped or compared byte by byte | 1 |
+/// | 4 bytes of text read scalar by scalar | 1 |
 /// | 2 bytes of text whose case changes | 1 |
 /// | 8 elements copied | 1 |
 /// | 256 bytes of memory | 1 |
@@ -52,19 +52,19 @@ struct TemplateBudget {
     usage.steps += steps
   }
 
-  /// Pays for copying, hashing or comparing text.
+  /// Pays for copying text.
   mutating func spend(reading byteCount: Int) throws(ChatTemplateError) {
     try spend(1 + byteCount / 64)
   }
 
-  /// Pays for going through text byte by byte.
+  /// Pays for going through text byte by byte: searching, comparing, hashing.
   mutating func spend(searching byteCount: Int) throws(ChatTemplateError) {
-    try spend(1 + byteCount / 32)
+    try spend(1 + byteCount / 16)
   }
 
   /// Pays for going through text scalar by scalar.
   mutating func spend(scalarsOf byteCount: Int) throws(ChatTemplateError) {
-    try spend(1 + byteCount / 8)
+    try spend(1 + byteCount / 4)
   }
 
   /// Pays for upper and lower case, which are Unicode's.

@@ -7,24 +7,27 @@ import TraceCore
 ///
 /// ```
 /// process afm-bench (pid)
-///   instant "recording"            every metadata fact and the dropped events as annotations
-///   thread session                 one a writer, a packet sequence of its own
-///     session > request > prefill > layer > attention   nested slices
-///     counter "KV bytes used"      unit bytes; one a counter that the writer set
+///   instant "recording"                       every metadata fact and the dropped events
+///   on-device · model.s8c.afmw, 2 threads     a track for each writer
+///     session > request > prefill > layer > attention     nested slices
+///     KV bytes used                           below it a track for each counter that it set
 /// ```
 ///
-/// Slices are named by ``TraceName``, except spans of kernel calls, which would carry the kernel's
-/// own name; afm-bench records none. Arguments are debug annotations with the names of ``TraceKey``.
-/// Event times are those of `CLOCK_MONOTONIC`, unchanged: it is the trace's primary clock, and two
-/// snapshots tie it to `CLOCK_REALTIME` and `CLOCK_BOOTTIME`. Packets are not compressed.
+/// A writer's track is a thread's where the recording names one. Slices are named by ``TraceName``;
+/// a `kernel` slice, which no part of this project records yet, carries the kernel's own name.
+/// Arguments, shared ones too, are debug annotations with the names of ``TraceKey``; a repetition
+/// before the first is `warm-up`.
+///
+/// Track ids follow from the process and the time of its start, so that the traces of several runs
+/// may be joined into one file. Event times are those of
+/// `CLOCK_MONOTONIC`, unchanged: it is the trace's primary clock, and two snapshots tie it to
+/// `CLOCK_REALTIME` and `CLOCK_BOOTTIME`. Packets are not compressed.
 public struct PerfettoExport {
   private typealias Field = PerfettoField
 
   /// The number of bytes collected before they are handed on.
   private static let chunkByteCount = 1 << 16
   private static let processSequence: UInt64 = 1
-  private static let processTrack: UInt64 = 1
-
   private let recording: Recording
   private let processName: String
 
@@ -47,13 +50,8 @@ public struct PerfettoExport {
   ) throws(Failure) {
     var encoder = ProtobufEncoder()
     appendProcess(to: &encoder)
-    var nextTrack = Self.processTrack + 1
     for (index, track) in recording.tracks.enumerated() {
-      var sequence = PerfettoSequence(
-        id: Self.processSequence + 1 + UInt64(index), processID: recording.processID,
-        processTrack: Self.processTrack, firstTrack: nextTrack, track: track,
-        strings: recording.strings)
-      nextTrack += PerfettoSequence.tracksPerWriter
+      var sequence = PerfettoSequence(index: index, of: recording, processTrack: processTrack)
       sequence.appendDescriptors(to: &encoder)
       for event in track.events {
         sequence.append(event, to: &encoder)
@@ -64,6 +62,19 @@ public struct PerfettoExport {
     try sink(encoder.takeBytes())
   }
 
+  /// The id of the process's track; those of the others follow it. 2²⁴ ids are the recording's own:
+  /// the bits above tell one process and start from others, and the sum stays below 2⁵⁶, which takes
+  /// eight bytes.
+  private var processTrack: UInt64 {
+    var hash = UInt64(UInt32(bitPattern: recording.processID))
+    for time in [recording.start.monotonicNanoseconds, recording.start.realtimeNanoseconds] {
+      // FNV-1a's steps over words, then the high bits.
+      hash = (hash ^ time) &* 0x0000_0100_0000_01B3
+      hash ^= hash >> 29
+    }
+    return (hash & 0xFFFF_FFFF) << 24 | 1
+  }
+
   /// The packets that belong to the process: clocks, descriptor, and the facts about the run.
   private func appendProcess(to encoder: inout ProtobufEncoder) {
     append(recording.start, to: &encoder)
@@ -71,13 +82,14 @@ public struct PerfettoExport {
       packet.append(Field.TracePacket.sequenceID, Self.processSequence)
       packet.append(
         Field.TracePacket.sequenceFlags, Field.SequenceFlags.incrementalStateCleared)
-      packet.appendDefaults(track: Self.processTrack)
+      packet.appendDefaults(track: processTrack)
       packet.append(message: Field.TracePacket.trackDescriptor) { descriptor in
-        descriptor.append(Field.TrackDescriptor.uuid, Self.processTrack)
+        descriptor.append(Field.TrackDescriptor.uuid, processTrack)
         descriptor.append(message: Field.TrackDescriptor.process) { process in
           process.append(Field.ProcessDescriptor.pid, signed: Int64(recording.processID))
           process.append(Field.ProcessDescriptor.name, processName)
         }
+        descriptor.append(Field.TrackDescriptor.childOrdering, Field.ChildOrdering.explicit)
       }
     }
     encoder.append(message: Field.Trace.packet) { packet in

@@ -57,6 +57,21 @@ enum PerfettoField {
     static let thread: UInt32 = 4
     static let parentUUID: UInt32 = 5
     static let counter: UInt32 = 8
+    static let childOrdering: UInt32 = 11
+    static let siblingOrderRank: UInt32 = 12
+    static let siblingMergeBehavior: UInt32 = 15
+  }
+
+  /// Values of `TrackDescriptor.child_ordering`.
+  enum ChildOrdering {
+    /// By the children's `sibling_order_rank`.
+    static let explicit: UInt64 = 3
+  }
+
+  /// Values of `TrackDescriptor.sibling_merge_behavior`.
+  enum SiblingMergeBehavior {
+    /// Tracks of one name stay apart.
+    static let none: UInt64 = 2
   }
 
   enum ProcessDescriptor {

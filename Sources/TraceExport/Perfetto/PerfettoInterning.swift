@@ -111,7 +111,7 @@ enum TraceCategory: UInt8, CaseIterable {
       case .layer, .attention, .feedForward, .output, .sample, .embed, .cacheWrite: .model
       case .load, .open, .read, .inflate, .allocate, .transcode, .verify, .validate: .load
       case .session, .request, .inference, .template, .tokenize, .prefill, .decode, .reasoning,
-        .response, .tool, .token, .detokenize, .route:
+        .response, .tool, .token, .detokenize, .queued, .route:
         .request
       }
   }

@@ -11,24 +11,29 @@ struct PerfettoSequence {
   private let processID: Int32
   private let processTrack: UInt64
   private let firstTrack: UInt64
+  private let rank: Int64
   private let track: Recording.Track
+  private let argumentSets: [[TraceArgument]]
   private var interning: PerfettoInterning
 
-  init(
-    id: UInt64, processID: Int32, processTrack: UInt64, firstTrack: UInt64,
-    track: Recording.Track, strings: [String]
-  ) {
-    self.id = id
-    self.processID = processID
+  /// The sequence of the `index`-th track of a recording, under the process's track.
+  init(index: Int, of recording: Recording, processTrack: UInt64) {
+    // The first one is the process's own.
+    id = UInt64(index) + 2
+    rank = Int64(index)
+    processID = recording.processID
     self.processTrack = processTrack
-    self.firstTrack = firstTrack
-    self.track = track
-    interning = PerfettoInterning(strings: strings)
+    firstTrack = processTrack + 1 + UInt64(index) * Self.tracksPerWriter
+    track = recording.tracks[index]
+    argumentSets = recording.argumentSets
+    interning = PerfettoInterning(strings: recording.strings)
   }
 
   // MARK: Tracks
 
-  /// Writes the thread's track, with the packet that starts the sequence, and the counters' tracks.
+  /// Writes the writer's track, with the packet that starts the sequence, and below it the counters'
+  /// tracks. The track is a thread's where the recording names one; any other is a track of its own
+  /// name.
   func appendDescriptors(to encoder: inout ProtobufEncoder) {
     encoder.append(message: Field.Trace.packet) { packet in
       packet.append(Field.TracePacket.sequenceID, id)
@@ -37,12 +42,20 @@ struct PerfettoSequence {
       packet.appendDefaults(track: firstTrack)
       packet.append(message: Field.TracePacket.trackDescriptor) { descriptor in
         descriptor.append(Field.TrackDescriptor.uuid, firstTrack)
-        descriptor.append(message: Field.TrackDescriptor.thread) { thread in
-          thread.append(Field.ThreadDescriptor.pid, signed: Int64(processID))
-          thread.append(Field.ThreadDescriptor.tid, signed: Int64(track.threadID))
-          thread.append(Field.ThreadDescriptor.name, track.name)
+        if let threadID = track.threadID {
+          descriptor.append(message: Field.TrackDescriptor.thread) { thread in
+            thread.append(Field.ThreadDescriptor.pid, signed: Int64(processID))
+            thread.append(Field.ThreadDescriptor.tid, signed: Int64(threadID))
+            thread.append(Field.ThreadDescriptor.name, track.name)
+          }
+        } else {
+          descriptor.append(Field.TrackDescriptor.name, track.name)
         }
         descriptor.append(Field.TrackDescriptor.parentUUID, processTrack)
+        descriptor.append(Field.TrackDescriptor.childOrdering, Field.ChildOrdering.explicit)
+        descriptor.append(Field.TrackDescriptor.siblingOrderRank, signed: rank)
+        descriptor.append(
+          Field.TrackDescriptor.siblingMergeBehavior, Field.SiblingMergeBehavior.none)
       }
     }
     let used = Set(track.events.compactMap(\.counter))
@@ -69,6 +82,8 @@ struct PerfettoSequence {
             description.append(Field.CounterDescriptor.unitName, counter.unit.rawValue)
           }
         }
+        descriptor.append(
+          Field.TrackDescriptor.siblingOrderRank, signed: Int64(counter.rawValue))
       }
     }
   }
@@ -127,9 +142,18 @@ struct PerfettoSequence {
     _ rawKey: UInt8, _ value: Int64, _ encoder: inout ProtobufEncoder
   ) {
     guard let key = TraceKey(rawValue: rawKey) else { return }
+    if key == .shared {
+      guard let index = Int(exactly: value), argumentSets.indices.contains(index) else { return }
+      for argument in argumentSets[index] {
+        annotate(argument.key.rawValue, argument.value, &encoder)
+      }
+      return
+    }
     encoder.append(message: Field.TrackEvent.debugAnnotations) { annotation in
       annotation.append(Field.DebugAnnotation.nameIID, interning.key(key))
-      if key.isString, let string = interning.value(value) {
+      if key == .repetition, value < 0 {
+        annotation.append(Field.DebugAnnotation.stringValue, "warm-up")
+      } else if key.isString, let string = interning.value(value) {
         annotation.append(Field.DebugAnnotation.stringValueIID, string)
       } else {
         annotation.append(Field.DebugAnnotation.intValue, signed: value)

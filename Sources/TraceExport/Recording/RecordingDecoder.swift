@@ -5,11 +5,16 @@ import TraceCore
 struct RecordingDecoder: ~Escapable {
   private let bytes: Span<UInt8>
   private var offset: Int
+  private let version: UInt32
+  /// The numbers of strings and of argument sets, for the range of what refers to them.
+  private var stringCount = 0
+  private var setCount = 0
 
   @_lifetime(copy bytes)
-  init(bytes: Span<UInt8>, offset: Int) {
+  init(bytes: Span<UInt8>, offset: Int, version: UInt32) {
     self.bytes = bytes
     self.offset = offset
+    self.version = version
   }
 
   mutating func recording() throws(InputError) -> Recording {
@@ -25,16 +30,21 @@ struct RecordingDecoder: ~Escapable {
     for _ in 0..<(try count(of: "strings", bytesEach: 1)) {
       strings.append(try string(in: "strings"))
     }
+    stringCount = strings.count
+    var argumentSets: [[TraceArgument]] = []
+    if version > 1 { argumentSets = try self.argumentSets() }
+    setCount = argumentSets.count
     var tracks: [Recording.Track] = []
     var threadIDs: Set<Int32> = []
     for index in 0..<(try count(of: "tracks", bytesEach: 4)) {
       let place = "track \(index)"
       let at = offset
-      let track = try self.track(in: place, strings: strings.count)
-      guard threadIDs.insert(track.threadID).inserted else {
+      var track = try self.track(in: place)
+      if let thread = track.threadID, !threadIDs.insert(thread).inserted {
         throw InputError(
-          place: place, offset: at, reason: "thread id \(track.threadID) has a track already")
+          place: place, offset: at, reason: "thread id \(thread) has a track already")
       }
+      if version == 1, track.threadID != processID { track.threadID = nil }
       tracks.append(track)
     }
     guard offset == bytes.count else {
@@ -43,16 +53,32 @@ struct RecordingDecoder: ~Escapable {
     }
     return Recording(
       processID: processID, start: start, end: end, metadata: metadata, strings: strings,
-      tracks: tracks)
+      argumentSets: argumentSets, tracks: tracks)
+  }
+
+  private mutating func argumentSets() throws(InputError) -> [[TraceArgument]] {
+    let place = "argument sets"
+    var sets: [[TraceArgument]] = []
+    for _ in 0..<(try count(of: place, bytesEach: 1)) {
+      var set: [TraceArgument] = []
+      for _ in 0..<(try count(of: place, bytesEach: 2)) {
+        let at = offset
+        let (raw, value) = try argument(in: place)
+        guard let key = TraceKey(rawValue: raw), key != .shared else {
+          throw InputError(place: place, offset: at, reason: "a set within a set")
+        }
+        set.append(TraceArgument(key: key, value: value))
+      }
+      sets.append(set)
+    }
+    return sets
   }
 
   // MARK: Tracks and events
 
-  private mutating func track(
-    in place: String, strings: Int
-  ) throws(InputError) -> Recording.Track {
+  private mutating func track(in place: String) throws(InputError) -> Recording.Track {
     let name = try string(in: place)
-    let threadID = try int32(in: place)
+    let threadID = try threadID(in: place)
     let droppedEvents = try varint(in: place)
     let eventCount = try count(of: place, bytesEach: 2)
     var events: [TraceEvent] = []
@@ -61,7 +87,7 @@ struct RecordingDecoder: ~Escapable {
     var depth = 0
     for _ in 0..<eventCount {
       let at = offset
-      let event = try self.event(in: place, after: time, strings: strings)
+      let event = try self.event(in: place, after: time)
       time = event.timestamp
       if event.kind == .begin { depth += 1 }
       if event.kind == .end { depth -= 1 }
@@ -77,8 +103,20 @@ struct RecordingDecoder: ~Escapable {
       name: name, threadID: threadID, droppedEvents: droppedEvents, events: events)
   }
 
+  /// The thread of a track: version 1 has an id for each.
+  private mutating func threadID(in place: String) throws(InputError) -> Int32? {
+    guard version > 1 else { return try int32(in: place) }
+    let at = offset
+    let value = try varint(in: place)
+    guard value > 0 else { return nil }
+    let zigzag = value - 1
+    guard let id = Int32(exactly: Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1))
+    else { throw InputError(place: place, offset: at, reason: "an id does not fit 32 bits") }
+    return id
+  }
+
   private mutating func event(
-    in place: String, after previous: UInt64, strings: Int
+    in place: String, after previous: UInt64
   ) throws(InputError) -> TraceEvent {
     let at = offset
     let head = try byte(in: place)
@@ -104,24 +142,26 @@ struct RecordingDecoder: ~Escapable {
       timestamp: time, kind: kind, code: code, argumentCount: argumentCount, key0: 0, key1: 0,
       key2: 0, value0: 0, value1: 0, value2: 0)
     if kind == .counter { event.value0 = try signed(in: place) }
-    if argumentCount > 0 { (event.key0, event.value0) = try argument(in: place, strings) }
-    if argumentCount > 1 { (event.key1, event.value1) = try argument(in: place, strings) }
-    if argumentCount > 2 { (event.key2, event.value2) = try argument(in: place, strings) }
+    if argumentCount > 0 { (event.key0, event.value0) = try argument(in: place) }
+    if argumentCount > 1 { (event.key1, event.value1) = try argument(in: place) }
+    if argumentCount > 2 { (event.key2, event.value2) = try argument(in: place) }
     return event
   }
 
-  private mutating func argument(
-    in place: String, _ strings: Int
-  ) throws(InputError) -> (UInt8, Int64) {
+  private mutating func argument(in place: String) throws(InputError) -> (UInt8, Int64) {
     let at = offset
     let raw = try byte(in: place)
     guard let key = TraceKey(rawValue: raw) else {
       throw InputError(place: place, offset: at, reason: "\(raw) names no argument")
     }
     let value = try signed(in: place)
-    guard !key.isString || (0..<Int64(strings)).contains(value) else {
+    guard !key.isString || (0..<Int64(stringCount)).contains(value) else {
       throw InputError(
-        place: place, offset: at, reason: "string \(value) of \(strings) for \(key.label)")
+        place: place, offset: at, reason: "string \(value) of \(stringCount) for \(key.label)")
+    }
+    guard key != .shared || (0..<Int64(setCount)).contains(value) else {
+      throw InputError(
+        place: place, offset: at, reason: "argument set \(value) of \(setCount)")
     }
     return (raw, value)
   }

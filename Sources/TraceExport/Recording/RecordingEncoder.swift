@@ -15,13 +15,18 @@ struct RecordingEncoder {
     }
     append(UInt64(recording.strings.count))
     for string in recording.strings { append(string) }
+    append(UInt64(recording.argumentSets.count))
+    for set in recording.argumentSets {
+      append(UInt64(set.count))
+      for argument in set { append(argument.key.rawValue, argument.value) }
+    }
     append(UInt64(recording.tracks.count))
     for track in recording.tracks { append(track) }
   }
 
   private mutating func append(_ track: Recording.Track) {
     append(track.name)
-    append(signed: Int64(track.threadID))
+    append(track.threadID.map { Self.zigzag(Int64($0)) + 1 } ?? 0)
     append(track.droppedEvents)
     append(UInt64(track.events.count))
     var previous: UInt64 = 0
@@ -54,7 +59,11 @@ struct RecordingEncoder {
   }
 
   private mutating func append(signed value: Int64) {
-    append(UInt64(bitPattern: value << 1 ^ value >> 63))
+    append(Self.zigzag(value))
+  }
+
+  private static func zigzag(_ value: Int64) -> UInt64 {
+    UInt64(bitPattern: value << 1 ^ value >> 63)
   }
 
   private mutating func append(_ value: UInt64) {

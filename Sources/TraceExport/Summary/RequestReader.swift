@@ -65,7 +65,10 @@ struct RequestReader {
 
   private func open(_ event: TraceEvent) -> OpenRequest {
     let session = spans.last { $0.name == .session }?.begin
-    func number(_ key: TraceKey) -> Int64? { event.value(of: key) ?? session?.value(of: key) }
+    let shared = recording.sharedArguments(of: event)
+    func number(_ key: TraceKey) -> Int64? {
+      event.value(of: key) ?? shared.first { $0.key == key }?.value ?? session?.value(of: key)
+    }
     func text(_ key: TraceKey) -> String? { number(key).flatMap(recording.string) }
     var summary = RequestSummary(
       request: event.value(of: .request), repetition: number(.repetition), tier: text(.tier),
@@ -76,7 +79,15 @@ struct RequestReader {
       reasoningTokens: 0, responseTokens: 0, outputTokens: 0, prefill: nil, decode: nil,
       decodeWaitNanoseconds: nil,
       counters: counters.mapValues { .init(last: $0, maximum: $0) })
-    summary.sessions = max(1, Int(clamping: event.value(of: .sessions) ?? 1))
+    summary.sessions = max(1, Int(clamping: number(.sessions) ?? 1))
+    summary.test = text(.test)
+    summary.turn = number(.turn)
+    summary.depth = number(.depth)
+    summary.modelFile = text(.modelFile)
+    summary.keyElement = text(.keyElement)
+    summary.valueElement = text(.valueElement)
+    summary.adapter = text(.adapter)
+    summary.threads = number(.threads)
     return OpenRequest(summary: summary)
   }
 
@@ -85,6 +96,9 @@ struct RequestReader {
     switch span.name {
     case .token:
       token(span, end, &open)
+    case .queued:
+      open.summary.queuedNanoseconds =
+        (open.summary.queuedNanoseconds ?? 0) &+ (end.timestamp &- span.begin.timestamp)
     case .tokenize:
       guard let tokens = end.value(of: .tokens) else { return }
       open.tokenizedTokens = (open.tokenizedTokens ?? 0) &+ tokens

@@ -41,6 +41,21 @@ public struct RequestSummary: Hashable, Sendable {
   public var request: Int64?
   /// The number of the repetition, as recorded; negative while warming up.
   public var repetition: Int64?
+  /// The test that the request belongs to, as the results name it.
+  public var test: String?
+  /// The turn of a conversation, from 1.
+  public var turn: Int64?
+  /// Positions in the cache before the test began.
+  public var depth: Int64?
+  /// The model's file as it was given.
+  public var modelFile: String?
+  /// How the cache stores keys and values.
+  public var keyElement: String?
+  public var valueElement: String?
+  /// The low-rank adapter's file; nil without one.
+  public var adapter: String?
+  /// Threads of the engine.
+  public var threads: Int64?
   /// The tier of the request or of its session.
   public var tier: String?
   /// The model of the request or of its session.
@@ -61,6 +76,8 @@ public struct RequestSummary: Hashable, Sendable {
   public var submittedNanoseconds: UInt64
   /// Request submitted → answer complete.
   public var endToEndNanoseconds: UInt64
+  /// Request submitted → first work on it; nil where waiting was not recorded.
+  public var queuedNanoseconds: UInt64?
   /// Request submitted → first token of any kind; nil without tokens.
   public var ttftNanoseconds: UInt64?
   /// Request submitted → first visible token; nil without a visible one.
@@ -95,6 +112,9 @@ public struct RequestSummary: Hashable, Sendable {
     guard let decode, let decodeWaitNanoseconds else { return nil }
     return Double(decodeWaitNanoseconds) / Double(decode.nanoseconds)
   }
+
+  /// Whether it was served before the measured ones.
+  public var isWarmup: Bool { repetition.map { $0 < 0 } ?? false }
 
   /// (end-to-end − TTFT) / (tokens − 1), in nanoseconds; nil with fewer than two tokens.
   public var tpotNanoseconds: Double? {

@@ -21,7 +21,10 @@ public struct TraceSummary: Hashable, Sendable {
       for event in track.events { reader.read(event) }
       requests += reader.requests
     }
-    self.requests = requests.sorted { $0.submittedNanoseconds < $1.submittedNanoseconds }
+    // Requests that come at one time, in the order of their numbers.
+    self.requests = requests.sorted {
+      ($0.submittedNanoseconds, $0.request ?? 0) < ($1.submittedNanoseconds, $1.request ?? 0)
+    }
     droppedEvents = recording.droppedEvents
     metadata = recording.metadata
   }

@@ -15,7 +15,7 @@ struct CommandNames {
 
   /// What other programs call a command.
   static let synonyms = [
-    "bench": "run", "benchmark": "run", "compare": "run", "measure": "run",
+    "bench": "run", "benchmark": "run", "measure": "run",
     "compress": "pack", "convert": "pack", "import": "pack", "quantise": "pack",
     "quantize": "pack",
     "cli": "generate", "complete": "generate", "completion": "generate", "prompt": "generate",

@@ -9,10 +9,11 @@ extension ASTCCommand {
   /// The figures on the page of the encoder, again:
   ///
   ///     ldr, effort medium, 1536 x 1536: relative RMS 0.1849, 1.84 million weights/s, 0 clipped
-  struct Benchmark: ParsableCommand {
+  struct Benchmark: FileUsingCommand {
     static let configuration = CommandConfiguration(
       commandName: "benchmark",
       abstract: "Quantizes a standard normal matrix and reports error and speed on one core.",
+      usage: "afm-bench astc benchmark [<options>]",
       discussion: """
         Speed is in weights per second of the thread's user time. A planted weight in each row makes \
         the range that the row needs; it counts in neither side of the relative error.
@@ -87,6 +88,8 @@ extension ASTCCommand {
         throw ValidationError("--clipping is for ldr")
       }
     }
+
+    var files: CommandFiles { [] }
 
     func run() throws {
       var weights = NormalNumbers(seed: seed).prefix(rows * columns)

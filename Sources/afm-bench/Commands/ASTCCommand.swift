@@ -18,10 +18,11 @@ struct ASTCCommand: ParsableCommand {
     var profile: ASTCProfile { self == .ldr ? .ldr : .hdr }
   }
 
-  struct Decode: ParsableCommand {
+  struct Decode: FileUsingCommand {
     static let configuration = CommandConfiguration(
       commandName: "decode",
       abstract: "Writes the first component of every texel: row-major little-endian float32.",
+      usage: "afm-bench astc decode [<options>] <input> <output>",
       discussion: """
         Texels of an illegal block are NaN; such blocks are counted by kind. An HDR endpoint mode \
         in the LDR profile is no illegal block: its texels are 255/256, as astcenc shows them.
@@ -66,8 +67,11 @@ struct ASTCCommand: ParsableCommand {
       }
     }
 
+    var files: CommandFiles {
+      [.file(input, "the image"), .output(output, "the file to write", .floats)]
+    }
+
     func run() throws {
-      try OutputPath.check(output, isNot: input)
       let file = try ASTCCommand.open(input)
       let image: ASTCImageFile
       do throws(InputError) {

@@ -4,10 +4,11 @@ import PackedFormats
 import TensorCore
 
 extension ASTCCommand {
-  struct Encode: ParsableCommand {
+  struct Encode: FileUsingCommand {
     static let configuration = CommandConfiguration(
       commandName: "encode",
       abstract: "Writes an image of one component as 6x6 blocks (.astc).",
+      usage: "afm-bench astc encode [<options>] <input> <shape> <output>",
       discussion: """
         Values are expected from 0 to 1 (ldr) or 0 to 65504 (hdr); what is beyond is moved to the \
         edge and counted. NaN, infinity and, in hdr, negative values are refused. Where 6 does not \
@@ -49,9 +50,12 @@ extension ASTCCommand {
       }
     }
 
+    var files: CommandFiles {
+      [.file(input, "the values"), .output(output, "the file to write", .astcImage)]
+    }
+
     func run() throws {
       let image = try parsedShape()
-      try OutputPath.check(output, isNot: input)
       let file = try ASTCCommand.open(input)
       let byteCount = image.width * image.height * 4
       guard file.byteCount == byteCount else {

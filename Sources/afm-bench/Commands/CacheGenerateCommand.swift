@@ -4,10 +4,11 @@ import Workloads
 
 extension CacheCommand {
   /// A request trace like a published one.
-  struct Generate: ParsableCommand {
+  struct Generate: FileUsingCommand {
     static let configuration = CommandConfiguration(
       commandName: "generate",
       abstract: "Makes a request trace with the percentiles of a published one, from a seed.",
+      usage: "afm-bench cache generate [<options>] <profile> <output>",
       discussion: """
         Lengths, arrivals and common beginnings are like the published trace's; the same profile, \
         seed and number of requests give the same file on every machine. \
@@ -50,12 +51,17 @@ extension CacheCommand {
       if output == "-", json { throw ValidationError("--json and the trace both want the output.") }
     }
 
+    var files: CommandFiles {
+      [.output(output == "-" ? nil : output, "the file to write", profile.outputKind)]
+    }
+
     func run() throws {
       var generator = WorkloadGenerator(profile: profile, seed: seed)
       let workload = generator.workload(count: requests ?? profile.publishedRequestCount)
-      let text = workload.hashPositions == nil ? workload.commaSeparatedValues : workload.jsonLines
+      let text =
+        profile.outputKind == .jsonLines ? workload.jsonLines : workload.commaSeparatedValues
       guard output != "-" else { return try StandardOutput.write(Array(text.utf8)) }
-      try PlannedFile.write([PlannedFile(path: output, content: .text(text))])
+      try PlannedFile(path: output, content: .text(text)).write()
       let summary = WorkloadSummary(workload)
       let report = Report(
         profile: profile.rawValue, seed: seed, requests: summary.requestCount,
@@ -70,4 +76,9 @@ extension CacheCommand {
   }
 }
 
-extension WorkloadProfile: ExpressibleByArgument {}
+extension WorkloadProfile: ExpressibleByArgument {
+  /// The published form of its trace.
+  fileprivate var outputKind: OutputKind {
+    self == .conversation ? .jsonLines : .commaSeparatedValues
+  }
+}

@@ -8,10 +8,11 @@ extension CacheCommand {
   ///
   ///     budget     page hits  prefill positions     evicted   peak GiB
   ///     unlimited     36.6 %           90730719           0    1460.33
-  struct Replay: ParsableCommand {
+  struct Replay: FileUsingCommand {
     static let configuration = CommandConfiguration(
       commandName: "replay",
       abstract: "Replays a request trace against the cache alone: page hits, prefill, evictions.",
+      usage: "afm-bench cache replay [<options>] <trace>",
       discussion: """
         Reads the two published formats: Azure's comma-separated values and Mooncake's lines of \
         JSON, whose hashes say which prompts begin alike. Requests come in the order of their \
@@ -63,6 +64,8 @@ extension CacheCommand {
         }
       }
     }
+
+    var files: CommandFiles { [.text(trace, "the request trace")] }
 
     func run() throws {
       let budgets = try ByteBudget.list(budget)

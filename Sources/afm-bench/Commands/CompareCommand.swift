@@ -3,10 +3,11 @@ import Comparison
 import Foundation
 import TensorCore
 
-struct CompareCommand: ParsableCommand {
+struct CompareCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",
     abstract: "Compares two results: what is faster, by how much, and how sure.",
+    usage: "afm-bench compare [<options>] <a> <b>",
     discussion: """
       A and B are bundles (--bundle), or JSON of afm-bench run, llama-bench or hyperfine. Rows are \
       joined by what was measured; the fields in which the two sides differ as a whole are what is \
@@ -45,6 +46,8 @@ struct CompareCommand: ParsableCommand {
     }
   }
 
+  var files: CommandFiles { [.text(Self.file(a), "A"), .text(Self.file(b), "B")] }
+
   func run() throws {
     let comparison = Comparison(
       try Self.read(a), try Self.read(b), rule: DecisionRule(smallestEffect: smallestEffect / 100))
@@ -54,11 +57,16 @@ struct CompareCommand: ParsableCommand {
   }
 
   private static func read(_ path: String) throws -> Measurements {
+    let file = file(path)
+    return try ResultFile.measurements(in: WholeFile.read(file, .results), path: file)
+  }
+
+  /// The file with the rows: a bundle's, or the path itself.
+  private static func file(_ path: String) -> String {
     var isFolder: ObjCBool = false
     // The flag outlives the call.
     let exists = unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-    let file = exists && isFolder.boolValue ? "\(path)/results.json" : path
-    return try ResultFile.measurements(in: WholeFile.read(file), path: file)
+    return exists && isFolder.boolValue ? "\(path)/results.json" : path
   }
 
   private static func check(_ comparison: Comparison, bound: Double) throws {

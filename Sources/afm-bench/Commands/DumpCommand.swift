@@ -4,7 +4,7 @@ import Files
 import ModelFile
 import TensorCore
 
-struct DumpCommand: ParsableCommand {
+struct DumpCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "dump",
     abstract: "Writes a tensor's values: row-major little-endian float32.",
@@ -37,8 +37,11 @@ struct DumpCommand: ParsableCommand {
 
   func validate() throws { try places.check() }
 
+  var files: CommandFiles {
+    [.model(file, "the model"), .output(output, "the file to write", .floats)]
+  }
+
   func run() throws {
-    try OutputPath.check(output, isNot: file)
     let reader = try TensorReader(file, tensor: tensor)
     var out = try OutputFile(creating: output)
     // Some rows at a time: about a mebibyte of floats.

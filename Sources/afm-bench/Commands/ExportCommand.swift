@@ -4,7 +4,7 @@ import Foundation
 import ModelFile
 import TensorCore
 
-struct ExportCommand: ParsableCommand {
+struct ExportCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Writes a packed model as safetensors.",
@@ -54,8 +54,11 @@ struct ExportCommand: ParsableCommand {
 
   func validate() throws { try places.check() }
 
+  var files: CommandFiles {
+    [.file(input, "the model"), .output(output, "the file to write", .safetensors)]
+  }
+
   func run() throws {
-    try OutputPath.check(output, isNot: input)
     let file = try PackedModel.open(input)
     let export = SafetensorsExport(
       content: content, naming: names,

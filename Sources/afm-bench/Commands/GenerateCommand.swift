@@ -5,7 +5,7 @@ import Foundation
 import TensorCore
 import Tiers
 
-struct GenerateCommand: ParsableCommand {
+struct GenerateCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "generate",
     abstract: "Continues a text, greedily unless told otherwise, until a stop token.",
@@ -74,9 +74,15 @@ struct GenerateCommand: ParsableCommand {
     if text && json { throw ValidationError("--text and --json exclude each other") }
   }
 
+  var files: CommandFiles {
+    options.files + [
+      .text(promptFile, "--prompt-file"), .cache(cacheFile, "--cache-file", .cacheSnapshot),
+    ]
+  }
+
   func run() throws {
     let source = promptFile ?? "--prompt"
-    let text = try prompt ?? TextFile.read(source)
+    let text = try prompt ?? TextFile.read(source, .prompt)
     guard !text.isEmpty else { throw InputError(file: source, reason: "the prompt is empty") }
     let engine = try options.openEngine()
     let rendered =

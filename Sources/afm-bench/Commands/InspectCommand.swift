@@ -7,7 +7,7 @@ import Report
 import TensorCore
 import Tokenization
 
-struct InspectCommand: ParsableCommand {
+struct InspectCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Shows a model file's header, tensors and totals without reading the tensors.",
@@ -28,6 +28,8 @@ struct InspectCommand: ParsableCommand {
   var json = false
 
   var file: String { model.path }
+
+  var files: CommandFiles { [.model(file, "the model")] }
 
   func run() throws {
     let inspection: Inspection

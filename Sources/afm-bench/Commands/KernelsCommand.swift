@@ -7,10 +7,11 @@ import PackedFormats
 import QuantKernels
 import Report
 
-struct KernelsCommand: ParsableCommand {
+struct KernelsCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "kernels",
     abstract: "Measures kernels on shapes, beside the machine's roofs.",
+    usage: "afm-bench kernels [<options>]",
     discussion: """
       Every repetition measures the roof and the kernel one after the other; medians are shown, and \
       the share of the nearer roof with its 95 % interval. From memory the weights change with every \
@@ -83,6 +84,8 @@ struct KernelsCommand: ParsableCommand {
     try Limits.check(repetitions, upTo: Limits.repetitions, option: "-r")
     if let partitionLimit { try Limits.check(partitionLimit, upTo: 3, option: "--partition-limit") }
   }
+
+  var files: CommandFiles { [] }
 
   func run() throws {
     if list {

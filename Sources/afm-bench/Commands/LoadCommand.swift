@@ -7,10 +7,11 @@ import PackedFormats
 import QuantKernels
 import TensorCore
 
-struct LoadCommand: ParsableCommand {
+struct LoadCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "load",
     abstract: "Loads a packed model until its kernels could run, and says where the time went.",
+    usage: "afm-bench load [<options>] <file>",
     discussion: """
       Every repetition loads the file (.afmw) and then runs each stage alone, on as many threads, \
       so that all saw the same machine. The ratio says how near loading comes to the slowest \
@@ -50,6 +51,8 @@ struct LoadCommand: ParsableCommand {
     try Limits.check(repetitions, upTo: Limits.repetitions, option: "-r")
   }
 
+  var files: CommandFiles { [.file(file, "the model"), .output(trace, "--trace", .recording)] }
+
   func run() throws {
     let opening = ContinuousClock.now
     let container = try PackedModel.open(file)
@@ -75,9 +78,9 @@ struct LoadCommand: ParsableCommand {
     Console.progress("")
     if let trace {
       let recording = LoadRecording(samples: samples, file: file).recording
-      try PlannedFile.write([
-        PlannedFile(path: trace, content: PlannedFile.Content(recording, path: trace))
-      ])
+      try PlannedFile(
+        path: trace, content: PlannedFile.Content(recording, path: trace)
+      ).write()
     }
     let summary = LoadSummary(
       file: file, byteCount: container.byteCount, openSeconds: opened.inSeconds, cold: cold,

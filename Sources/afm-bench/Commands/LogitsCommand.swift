@@ -4,10 +4,11 @@ import Engines
 import Foundation
 import TensorCore
 
-struct LogitsCommand: ParsableCommand {
+struct LogitsCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "logits",
     abstract: "The largest logits and the logsumexp after every position.",
+    usage: "afm-bench logits [<options>] --ids-file <file> <file>",
     discussion: """
       Example: afm-bench logits model.afmw --ids-file ids.json --top 8 --json
       """)
@@ -36,8 +37,10 @@ struct LogitsCommand: ParsableCommand {
     if top < 1 { throw ValidationError("--top must be at least 1.") }
   }
 
+  var files: CommandFiles { options.files + [.text(idsFile, "--ids-file")] }
+
   func run() throws {
-    let ids = try TokenIds.parse(try WholeFile.read(idsFile), source: idsFile)
+    let ids = try TokenIds.parse(try WholeFile.read(idsFile, .tokenIds), source: idsFile)
     guard !ids.isEmpty else { throw InputError(file: idsFile, reason: "there are no token ids") }
     let engine = try options.openEngine()
     try TokenIds.check(ids, vocabularyCount: engine.facts.vocabularyCount, source: idsFile)

@@ -5,10 +5,11 @@ import ModelFile
 import PackedFormats
 import TensorCore
 
-struct MakeCommand: ParsableCommand {
+struct MakeCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "make",
     abstract: "Makes a preset's model with weights from a seed.",
+    usage: "afm-bench make [<options>] <preset> <output>",
     discussion: """
       The shape is the preset's, the weights are random: the file is as large and as fast as the \
       real model, but its answers mean nothing. The same seed gives the same weights on every \
@@ -38,10 +39,10 @@ struct MakeCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "The linear layers' format.", discussion: LlamaCppFormat.weightsNote, valueName: "format"))
-  var weights: WeightFormat = .u2c
+  var weights = FormatArgument(.u2c)
 
   @Option(help: ArgumentHelp("The embedding's format.", valueName: "format"))
-  var embedding: WeightFormat = .u4g32
+  var embedding = FormatArgument(.u4g32)
 
   @Option(help: ArgumentHelp("The zstd level.", valueName: "level"))
   var level = 3
@@ -69,6 +70,10 @@ struct MakeCommand: ParsableCommand {
     }
   }
 
+  var files: CommandFiles {
+    [.output(output, "the file to write", adapterRank == nil ? .packedModel : .safetensors)]
+  }
+
   func run() throws {
     guard let preset = ModelPreset(name: preset) else { return }
     if let adapterRank {
@@ -76,14 +81,16 @@ struct MakeCommand: ParsableCommand {
       return
     }
     var packer = ModelPacker(
-      weights: weights, embedding: embedding, compression: .zstd(level: level),
+      weights: weights.format, embedding: embedding.format, compression: .zstd(level: level),
       threads: threads.count ?? ProcessInfo.processInfo.activeProcessorCount)
     packer.usesKernelLayouts = layout == .kernel
     let started = ContinuousClock.now
     let report: PackReport
     do throws(PackError) {
       report = try packer.pack(PresetSource(preset, seed: seed), to: output) { progress in
-        Console.progress(RemainingTime.line(progress, since: started))
+        WorkProgress.show(
+          progress.tensor, done: progress.doneElementCount, total: progress.totalElementCount,
+          since: started)
       }
     } catch {
       switch error {

@@ -6,7 +6,7 @@ import ModelFile
 import PackedFormats
 import TensorCore
 
-struct PackCommand: ParsableCommand {
+struct PackCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "pack",
     abstract: "Imports a GGUF or safetensors model and packs it into an .afmw file.",
@@ -39,14 +39,14 @@ struct PackCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "The linear layers' format.", discussion: LlamaCppFormat.weightsNote, valueName: "format"))
-  var weights: WeightFormat = .s8c
+  var weights = FormatArgument(.s8c)
 
   @Option(
     help: ArgumentHelp(
       "The embedding's format; by default that of the weights.",
       discussion: "By default u4g32 beside 2-bit weights, and s8c beside ASTC.",
       valueName: "format"))
-  var embedding: WeightFormat?
+  var embedding: FormatArgument?
 
   @OptionGroup(title: "Calibration") var calibration: CalibrationOptions
   @OptionGroup(title: "Quantization") var quantization: QuantizationArguments
@@ -81,31 +81,39 @@ struct PackCommand: ParsableCommand {
   var output: String { places[1] }
   var threads: Int? { threadOption.count }
 
+  var files: CommandFiles {
+    [.model(input, "the model"), .output(output, "the file to write", .packedModel)]
+      + calibration.files
+  }
+
   func run() throws {
-    try OutputPath.check(output, isNot: input)
     let opened = try ModelPath.open(input)
     guard let model = opened.source else {
       throw InputError(
         file: input, reason: "it is packed already; pack imports GGUF and safetensors")
     }
-    guard model.tokenizer != nil else {
+    guard let tokenizer = model.tokenizer else {
       throw InputError(
         file: input, place: "tokenizer", reason: "the model has none, so no text could be run")
     }
+    // What no command could use is refused before the work, not after it.
+    _ = try ModelText(tokenizer, file: input)
     var packer = ModelPacker(
-      weights: weights, embedding: embedding ?? weights.defaultEmbedding,
+      weights: weights.format,
+      embedding: embedding?.format ?? weights.format.defaultEmbedding,
       compression: .zstd(level: level),
       threads: threads ?? ProcessInfo.processInfo.activeProcessorCount)
     try quantization.apply(to: &packer)
     packer.usesKernelLayouts = layout == .kernel
     let started = ContinuousClock.now
-    packer.statistics = try calibration.statistics(
-      of: input, threads: threads, destination: output)
+    packer.statistics = try calibration.statistics(of: input, threads: threads)
     let calibrated = ContinuousClock.now
     let report: PackReport
     do throws(PackError) {
       report = try packer.pack(model, to: output) { progress in
-        Console.progress(RemainingTime.line(progress, since: calibrated))
+        WorkProgress.show(
+          progress.tensor, done: progress.doneElementCount, total: progress.totalElementCount,
+          since: calibrated)
       }
     } catch {
       switch error {
@@ -128,21 +136,7 @@ extension Duration {
   }
 }
 
-extension WeightFormat: ExpressibleByArgument {
-  /// A format by its name on the command line, here or in llama.cpp.
-  public init?(argument: String) {
-    guard let format = WeightFormat(name: argument) ?? LlamaCppFormat.weights(argument) else {
-      return nil
-    }
-    self = format
-  }
-
-  /// The name that help texts show as a default.
-  public var defaultValueDescription: String { name }
-
-  /// The names that usage errors list.
-  public static var allValueStrings: [String] { allCases.map(\.name) }
-
+extension WeightFormat {
   /// 2-bit weights keep a 4-bit embedding, as the on-device model does, and ASTC an 8-bit one.
   var defaultEmbedding: WeightFormat {
     switch self {

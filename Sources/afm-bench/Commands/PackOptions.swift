@@ -1,6 +1,5 @@
 import ArgumentParser
 import Engines
-import Files
 import ModelFile
 import PackedFormats
 import TensorCore
@@ -90,16 +89,17 @@ struct CalibrationOptions: ParsableArguments {
     }
   }
 
-  /// The statistics that were asked for, nil if none were. Finds out first whether the output can
-  /// be written: gathering takes a while.
-  func statistics(
-    of model: String, threads: Int?, destination: String
-  ) throws -> ActivationStatistics? {
+  /// What `pack` reads and writes for them.
+  var files: CommandFiles {
+    [
+      .text(calibrate == "self" ? nil : calibrate, "--calibrate"),
+      .output(saveCalibration, "--save-calibration", .safetensors),
+    ]
+  }
+
+  /// The statistics that were asked for, nil if none were.
+  func statistics(of model: String, threads: Int?) throws -> ActivationStatistics? {
     guard let calibrate else { return nil }
-    for path in [destination, saveCalibration].compactMap(\.self) {
-      // Creates the partial file, which goes away with the value.
-      _ = try OutputFile(creating: path)
-    }
     let statistics = try gather(calibrate, of: model, threads: threads)
     Console.progress("")
     if let saveCalibration { try statistics.write(to: saveCalibration) }
@@ -112,16 +112,15 @@ struct CalibrationOptions: ParsableArguments {
     var text: [UInt8] = []
     if calibrate != "self" {
       if let saved = try ActivationStatistics(savedAt: calibrate) { return saved }
-      text = try WholeFile.read(calibrate)
+      text = try WholeFile.read(calibrate, .text)
     }
     let started = ContinuousClock.now
     let calibrator = Calibrator(
       engine: try EngineLoader.load(model, options: EngineOptions(threads: threads)),
       text: try ModelText.open(model)
     ) { done, total in
-      Console.progress(
-        "calibrating  \(done)/\(total) tokens  "
-          + RemainingTime.text(done: done, total: total, since: started))
+      WorkProgress.show(
+        "calibrating, \(done) of \(total) tokens", done: done, total: total, since: started)
     }
     do {
       return try CommandFailure.naming(model) {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import EngineInterface
-import Files
 import Report
 import TraceCore
 import Workloads
@@ -8,7 +7,7 @@ import Workloads
 /// A request trace against an engine:
 ///
 ///     served  refused  page hits  prefill positions  answer tokens  tokens/s  TTFT P50 ms  …
-struct ReplayCommand: ParsableCommand {
+struct ReplayCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
     abstract: "Serves a request trace on a model: continuous batching, shared prefixes, a budget.",
@@ -106,15 +105,19 @@ struct ReplayCommand: ParsableCommand {
     }
   }
 
+  var files: CommandFiles {
+    options.files + [
+      .model(model, "the model"), .text(trace, "the request trace"),
+      .output(recording, "--trace", .recording),
+    ]
+  }
+
   func run() throws {
-    if let recording {
-      try OutputPath.check(recording, isNot: model)
-      _ = try OutputFile(creating: recording)
-    }
     let workload = try readWorkload()
     let engine = try options.openEngine(model)
     var replayOptions = EngineReplay.Options(session: try sessionOptions(engine))
     replayOptions.sessionLimit = sessions
+    replayOptions.modelFile = model
     if let adapter = options.adapter {
       replayOptions.adapter = try CommandFailure.naming(adapter) { try engine.loadAdapter(adapter) }
     }
@@ -128,11 +131,10 @@ struct ReplayCommand: ParsableCommand {
     Console.progress("")
     if let recording {
       let metadata = Version.metadata + [.init(key: "workload", value: trace)]
-      try PlannedFile.write([
-        PlannedFile(
-          path: recording,
-          content: PlannedFile.Content(recorder.finish(metadata: metadata), path: recording))
-      ])
+      try PlannedFile(
+        path: recording,
+        content: PlannedFile.Content(recorder.finish(metadata: metadata), path: recording)
+      ).write()
     }
     var report = EngineReplayReport(outcome, workload: workload, facts: engine.facts)
     report.page_positions = pagePositions
@@ -157,7 +159,7 @@ struct ReplayCommand: ParsableCommand {
   private func sessionOptions(_ engine: any Engine) throws -> SessionOptions {
     var result = SessionOptions(
       contextLimit: engine.facts.trainedContextLength, keyElement: options.keyElement,
-      valueElement: options.valueElement, batchTokens: batchTokens)
+      valueElement: options.valueElement, batchTokens: batchTokens, tier: "on-device")
     result.pagePositions = pagePositions
     if let budget { result.cacheBudget = try ByteBudget.list(budget)[0].byteCount }
     return result

@@ -5,7 +5,7 @@ import KernelContract
 import QuantKernels
 import Report
 
-struct RoofCommand: ParsableCommand {
+struct RoofCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "roof",
     abstract: "What this machine can do at most: instruction sets, read rates, arithmetic.",
@@ -33,6 +33,8 @@ struct RoofCommand: ParsableCommand {
     if let threads { try Limits.check(threads, upTo: Limits.threads, option: "-t") }
     try Limits.check(repetitions, upTo: 1000, option: "-r")
   }
+
+  var files: CommandFiles { [] }
 
   func run() throws {
     let probe = EnvironmentProbe()

@@ -4,7 +4,7 @@ import Foundation
 import Report
 import Tiers
 
-struct RunCommand: ParsableCommand {
+struct RunCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
     abstract: "Measures models on tiers: latency, cache memory and context use.",
@@ -116,6 +116,15 @@ struct RunCommand: ParsableCommand {
       if let size { try Limits.check(size, upTo: Limits.tokens, option: option) }
     }
     try Limits.check(tests.maxTokens, upTo: Limits.tokens, option: "--max-tokens")
+  }
+
+  var files: CommandFiles {
+    get throws {
+      let adapters = adapter.filter { $0 != "none" }
+      return try CommandFiles(RunPlan.models(models).map { .model($0, "the model") })
+        + tests.files + CommandFiles(adapters.map { .file($0, "--adapter") })
+        + [.folder(bundle, "--bundle"), .output(trace, "--trace", .recording)]
+    }
   }
 
   func run() throws {

@@ -5,7 +5,7 @@ import Foundation
 import ModelFile
 import TensorCore
 
-struct ScoreCommand: ParsableCommand {
+struct ScoreCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "score",
     abstract: "Perplexity of a text; with a reference model also mean KL and top-1 agreement.",
@@ -61,9 +61,15 @@ struct ScoreCommand: ParsableCommand {
     if skipWindows < 0 { throw ValidationError("--skip-windows must be at least 0.") }
   }
 
+  var files: CommandFiles {
+    options.files + [
+      .text(textFile, "--text-file"), .model(reference, "--reference"),
+      .output(saveLogits, "--save-logits", .safetensors),
+    ]
+  }
+
   func run() throws {
-    let text = try TextFile.read(textFile)
-    if let saveLogits { try OutputPath.check(saveLogits, isNot: textFile) }
+    let text = try TextFile.read(textFile, .text)
     let engine = try options.openEngine()
     guard ctx <= engine.facts.trainedContextLength else {
       throw CommandFailure(

@@ -2,10 +2,11 @@ import ArgumentParser
 import Engines
 import Foundation
 
-struct TokenizeCommand: ParsableCommand {
+struct TokenizeCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "tokenize",
     abstract: "Token ids of the text on standard input, or the way back.",
+    usage: "afm-bench tokenize [<options>] <file>",
     discussion: """
       Prints {"ids":[…]}. No token is added; special tokens written in the text are recognised. \
       Bytes that are not UTF-8 count as U+FFFD. The model's weights are not read.
@@ -28,9 +29,11 @@ struct TokenizeCommand: ParsableCommand {
   struct Ids: Codable { var ids: [Int32] }
   struct Text: Codable { var text: String }
 
+  var files: CommandFiles { [.model(model.path, "the model"), .standardInput] }
+
   func run() throws {
     let codec = try ModelText.open(model.path)
-    let input = try StandardInput.read()
+    let input = try StandardInput.read(.text)
     guard decode else {
       let ids = try codec.encode(input, recognizingSpecialTokens: !ignoresSpecialTokens)
       try Console.report(Console.json(Ids(ids: ids)))

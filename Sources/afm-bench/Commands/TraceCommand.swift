@@ -12,7 +12,7 @@ struct TraceCommand: ParsableCommand {
     discussion: "Example: afm-bench trace summary run.afmtrace",
     subcommands: [Export.self, Summary.self])
 
-  struct Export: ParsableCommand {
+  struct Export: FileUsingCommand {
     static let configuration = CommandConfiguration(
       commandName: "export",
       abstract: "Writes a recording in a profiler's format.",
@@ -25,27 +25,38 @@ struct TraceCommand: ParsableCommand {
     /// The formats there are.
     enum Format: String, ExpressibleByArgument, CaseIterable {
       case perfetto
+
+      fileprivate var outputKind: OutputKind {
+        switch self {
+        case .perfetto: .perfettoTrace
+        }
+      }
     }
 
     @Argument(help: "A recording (.afmtrace).")
     var input: String
 
-    @Option(name: .customLong("to"), help: "The format.")
+    @Option(name: .customLong("to"), help: ArgumentHelp("The format.", valueName: "format"))
     var format: Format
 
     @Argument(help: "The file to write.")
     var output: String
 
+    var files: CommandFiles {
+      [.text(input, "the recording"), .output(output, "the file to write", format.outputKind)]
+    }
+
     func run() throws {
-      try OutputPath.check(output, isNot: input)
       let recording = try RecordingInput.read(input)
       switch format {
-      case .perfetto: try PerfettoOutput.write(recording, to: output)
+      case .perfetto:
+        try PerfettoOutput.write(recording, to: output)
+        try Console.report("\(output): open it at https://ui.perfetto.dev")
       }
     }
   }
 
-  struct Summary: ParsableCommand {
+  struct Summary: FileUsingCommand {
     static let configuration = CommandConfiguration(
       commandName: "summary",
       abstract: "The metrics of every request, computed from the recording.",
@@ -56,6 +67,8 @@ struct TraceCommand: ParsableCommand {
 
     @Flag(help: "Prints one JSON object.")
     var json = false
+
+    var files: CommandFiles { [.text(input, "the recording")] }
 
     func run() throws {
       let summary = TraceSummary(try RecordingInput.read(input))
@@ -81,7 +94,7 @@ enum RecordingInput {
         file: path, offset: 0,
         reason: "a recording is needed (.afmtrace): this is \(kind.description)")
     }
-    let bytes = try WholeFile.read(path)
+    let bytes = try WholeFile.read(path, .recording)
     do throws(InputError) { return try RecordingFile.decode(bytes.span) } catch {
       throw error.inFile(path)
     }

@@ -4,12 +4,13 @@ import Foundation
 import ModelFile
 import TensorCore
 
-struct VerifyCommand: ParsableCommand {
+struct VerifyCommand: FileUsingCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Checks every checksum and every value of a packed model (.afmw).",
+    abstract: "Checks every checksum and every value of a packed model, and that it can run.",
     discussion: """
-      Exit code 3 names the tensor, the frame and the byte offset of the first fault.
+      Exit code 3 names the first fault: a tensor with frame and byte offset, or a tensor, a \
+      tokenizer or an architecture with which the model would not run.
 
       Example: afm-bench verify model.afmw
       """)
@@ -28,8 +29,11 @@ struct VerifyCommand: ParsableCommand {
 
   var file: String { model.path }
 
+  var files: CommandFiles { [.file(file, "the model")] }
+
   func run() throws {
     let container = try PackedModel.open(file)
+    try EngineLoader.check(container)
     try container.verify(threads: ProcessInfo.processInfo.activeProcessorCount) { done, total in
       Console.progress("\(100 * done / max(total, 1)) %")
     }

@@ -1,5 +1,4 @@
 import BenchCore
-import Comparison
 import TestSupport
 import Testing
 

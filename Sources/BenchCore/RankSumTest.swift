@@ -1,5 +1,3 @@
-import BenchCore
-
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
