@@ -79,7 +79,7 @@ def make_samples(program, folder):
         "--cache-file", "prompt.cache")
     afm("score", "--model", "s8c.afmw", "--text-file", "long.txt", "--ctx", "16", "--windows",
         "2", "--save-logits", "logits.bin")
-    afm("cache", "generate", "azure-2023-conversation", "requests.jsonl", "--requests", "12")
+    afm("cache", "generate", "mooncake-conversation", "requests.jsonl", "--requests", "12")
     afm("astc", "encode", "values.f32", "36x12", "blocks.astc", "--effort", "fast")
     missing = [name for name in KINDS if not os.path.exists(path(name))]
     if missing:
